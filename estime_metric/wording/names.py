@@ -23,7 +23,6 @@ from estime_metric.wording.tables import (
     OPENERS,
     OTHER_FORMS,
     PEOPLES,
-    ROMAN_NUMERALS,
     WITH_PERIOD,
     WITHOUT_DECOMPOSITION,
 )
@@ -47,38 +46,33 @@ _BEGINNING = regex.compile(
 _INITIALISM = regex.compile(r"(?:\p{Lu}[\p{Ll}\p{N}]?[. ]*)+")
 
 #: Different words whose forms are kept, for all texts together: about 5 MB.
-_KEPT = 2**14
+_KEPT = 2**15
 
 
-_NO_LETTERS = str.maketrans("", "", ". '")
-
-
-@lru_cache(_KEPT)
-def _letters_of(written: str) -> str:
-    """A word without capitals, marks, points, apostrophes and spaces."""
-    if written.isascii():
-        return written.lower().translate(_NO_LETTERS)
-    letters = unicodedata.normalize("NFKD", written).casefold().translate(WITHOUT_DECOMPOSITION)
-    return "".join(
-        letter
-        for letter in letters
-        if unicodedata.category(letter) not in ("Mn", "Mc", "Me", "Cf")
-        and letter not in ". '\u2018\u2019"
-    )
+_NO_LETTERS = str.maketrans("", "", ". '\u2018\u2019")
 
 
 @lru_cache(_KEPT)
 def plain(written: str) -> str:
-    """A word without capitals, marks and points, its abbreviation written out.
+    """A word without capitals, marks, points, apostrophes and spaces, its abbreviation written out.
 
     Example:
         >>> plain("Nicolás"), plain("U.S."), plain("Jan")
         ('nicolas', 'us', 'january')
     """
-    letters = _letters_of(written)
+    letters = written.lower()
+    if not letters.isascii():
+        letters = unicodedata.normalize("NFKD", written).casefold().translate(WITHOUT_DECOMPOSITION)
+        letters = "".join(
+            letter
+            for letter in letters
+            if unicodedata.category(letter) not in ("Mn", "Mc", "Me", "Cf")
+        )
+    letters = letters.translate(_NO_LETTERS)
     return OTHER_FORMS.get(letters, letters)
 
 
+@lru_cache(_KEPT)
 def form_of(written: str) -> str:
     """`plain`, and nothing for a word that is seldom a name, such as "march"."""
     return "" if written in AMBIGUOUS else plain(written)
@@ -98,12 +92,7 @@ def initialism_of(written: str) -> str:
     return capitals.lower() if is_initialism else ""
 
 
-def is_roman_numeral(written: str) -> bool:
-    """Whether a word is a Roman numeral in capitals, "II" to "XV"."""
-    form = plain(written) if written.isupper() else ""
-    return form in ROMAN_NUMERALS and form == initialism_of(written)
-
-
+@lru_cache(_KEPT)
 def _initials_of(written: str) -> str:
     return initialism_of(written) or form_of(written)[:1]
 
@@ -129,46 +118,47 @@ def related_forms(form: str) -> frozenset[str]:
     return frozenset(names | {PEOPLES[people] for people in peoples & PEOPLES.keys()})
 
 
-class Facts:
-    """The words with a capital and the numbers of a text; the former can be names.
+class Entities:
+    """The words with a capital, which can be names, and the numbers of a text.
 
     Attributes:
         tokens: all words and numbers.
         numbers: the numbers, in order.
         of_numbers: positions of the tokens that numbers are written with.
+        has_capitals: whether a word begins with a capital.
         names: positions of the words that begin with a capital and belong to no number; of all words if
             none begins with one.
+        first_words: those of the first word of the text, a line, a sentence or a quotation.
         within: forms of the words with a capital that begin no sentence and end no label, as in
             "Project Manager: Good morning".
         lower: forms of the words without a capital.
-        has_capitals: whether a word begins with a capital.
         full_names: every name in `FULL_NAMES`, with its initialisms.
     """
 
     def __init__(self, text: str) -> None:
         self.tokens = Tokens(text)
+        written, different = self.tokens.written, self.tokens.different
         self.numbers = numbers_of(self.tokens)
         self.of_numbers = frozenset(
-            position for number in self.numbers for position in range(number.first, number.stop)
+            position for number in self.numbers for position in number.tokens
         )
-        written = self.tokens.written
-        different = set(written)
         capitals = {word for word in different if word[0].isupper()}
-        with_capital = [position for position, word in enumerate(written) if word in capitals]
-        self.has_capitals = bool(with_capital)
+        self.has_capitals = bool(capitals)
+        can_be_names = {word for word in capitals or different if word[0].isalpha()}
         self.names = [
             position
-            for position in with_capital or range(len(written))
-            if written[position][0].isalpha() and position not in self.of_numbers
+            for position, word in enumerate(written)
+            if word in can_be_names and position not in self.of_numbers
         ]
+        self.first_words = {position for position in self.names if self._begins_sentence(position)}
         self.within = frozenset(
             plain(written[position])
             for position in self.names
             if self.has_capitals
-            and not self.begins_sentence(position)
+            and position not in self.first_words
             and not self.tokens.gaps[position + 1].startswith(":")
         )
-        self.lower = frozenset(plain(word) for word in different if word.islower())
+        self.lower = frozenset(map(plain, filter(str.islower, different)))
         self.full_names = list(self._full_names())
 
     def with_initials(self) -> Iterator[tuple[range, set[str]]]:
@@ -177,18 +167,22 @@ class Facts:
         them. Two letters are the initials of too many names; those in `FULL_NAMES` have them all the same.
         """
         yield from self.full_names
-        names = frozenset(self.names)
+        written, names = self.tokens.written, frozenset(self.names)
+        continuing = {
+            position
+            for position, word in enumerate(written)
+            if (position in names or word in _LINKS)
+            and position not in self.of_numbers
+            and self._is_within_name(position)
+        }
         for first in self.names:
-            every = short = _initials_of(self.tokens.written[first])
-            for position in range(first + 1, min(first + _LONGEST_NAME, len(self.tokens))):
-                written, is_name = self.tokens.written[position], position in names
-                if not (is_name or written in _LINKS):
+            every = short = _initials_of(written[first])
+            for position in range(first + 1, first + _LONGEST_NAME):
+                if position not in continuing:
                     break
-                if position in self.of_numbers or not self._is_within_name(position):
-                    break
-                initials = _initials_of(written)
+                initials = _initials_of(written[position])
                 every += initials
-                if is_name:
+                if position in names:
                     short += initials
                     if len(every) > 2:
                         yield (
@@ -197,10 +191,11 @@ class Facts:
                         )
 
     def _full_names(self) -> Iterator[tuple[range, set[str]]]:
-        words = list(map(str.lower, self.tokens.written))
-        for first in [position for position, word in enumerate(words) if word in FIRST_WORDS]:
-            for stop in range(first + 1, min(first + LONGEST_FULL_NAME, len(words)) + 1):
-                initialisms = FULL_NAMES.get(" ".join(words[first:stop]))
+        written = self.tokens.written
+        first_words = {word for word in self.tokens.different if word.lower() in FIRST_WORDS}
+        for first in [position for position, word in enumerate(written) if word in first_words]:
+            for stop in range(first + 1, min(first + LONGEST_FULL_NAME, len(written)) + 1):
+                initialisms = FULL_NAMES.get(" ".join(written[first:stop]).lower())
                 if initialisms:
                     yield range(first, stop), set(initialisms)
 
@@ -211,8 +206,7 @@ class Facts:
             gap == ". " and _is_abbreviation(self.tokens.written[position - 1])
         )
 
-    def begins_sentence(self, position: int) -> bool:
-        """Whether a word is the first one of the text, a line, a sentence or a quotation."""
+    def _begins_sentence(self, position: int) -> bool:
         if position == 0:
             return True
         gap = self.tokens.gaps[position]

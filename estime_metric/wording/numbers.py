@@ -19,7 +19,6 @@ from estime_metric.wording.tables import (
     MONTHS,
     ORDINALS,
     PARTS,
-    ROMAN_NUMERALS,
     SCALE_LETTERS,
     SCALES,
     SHORT_SCALES,
@@ -163,12 +162,11 @@ class Number:
     """A number of a text.
 
     Attributes:
-        first, stop: the tokens that it is written with, from the first to before ``stop``.
+        tokens: positions of the tokens that it is written with.
         values: what it can be read as: "5m" can be 5 (meters) and 5,000,000.
     """
 
-    first: int
-    stop: int
+    tokens: range
     values: frozenset[Reading]
 
 
@@ -179,7 +177,7 @@ def numbers_of(tokens: Tokens) -> list[Number]:
     stop = 0
     can_begin = {
         written
-        for written in set(tokens.written)
+        for written in tokens.different
         if written in _FIRST_WORDS or not (written.isalpha() or written.endswith("."))
     }
     for first in [i for i, written in enumerate(tokens.written) if written in can_begin]:
@@ -192,7 +190,8 @@ def numbers_of(tokens: Tokens) -> list[Number]:
         if match and match[0].casefold() not in AMBIGUOUS:
             stop = max(first + 1, bisect_left(tokens.starts, match.end()))
             values = _readings(match.groups(), tuple(match.captures("word")))
-            numbers.append(Number(first, stop, values | of_dates.get(start, frozenset())))
+            values |= of_dates.get(start, frozenset())
+            numbers.append(Number(range(first, stop), values))
     return numbers
 
 
@@ -245,7 +244,7 @@ def _readings(captures: Sequence[str | None], words: Sequence[str]) -> frozenset
     value = _value(groups, words)
     readings: set[Reading] = {groups["duration"]} if "duration" in groups else set()
     if "roman" in groups:
-        return frozenset([float(ROMAN_NUMERALS[groups["roman"]]), groups["roman"]])
+        return frozenset([5.0 if groups["roman"] == "v" else 10.0, groups["roman"]])
     if "period" in groups:
         readings.add(f"{groups['period'][0]}{value:g}")
         if "ordinal" in groups:  # "third quarter" is not three of anything

@@ -8,21 +8,21 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from estime_metric.checks import check_pairs
 from estime_metric.wording.layout import counts_length, headings, opening, remarks, steps
 from estime_metric.wording.names import (
-    Facts,
+    Entities,
     can_be_name,
     form_of,
     initialism_of,
-    is_roman_numeral,
     plain,
     related_forms,
 )
 from estime_metric.wording.numbers import Number, Reading, implied_by, numbers_of
 from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, PEOPLES, ROMAN_NUMERALS
-from estime_metric.wording.text import Shown, shown
+from estime_metric.wording.text import shown
 from estime_metric.wording.tokens import SPACES, Tokens
 from estime_metric.wording.words import RunsOfWords, located_words, new_shares, words_of
 
@@ -133,39 +133,36 @@ class SourceWording:
     def __init__(self, text: str) -> None:
         read = shown(text)
         self._runs = RunsOfWords(words_of(f"{read.text}\n{read.other}"))
-        facts = Facts(read.text)
-        written = frozenset(facts.tokens.written)
+        self.words = self._runs.words
+        entities = Entities(read.text)
+        different = entities.tokens.different
         self._other_forms = frozenset(
-            form
-            for form in map(form_of, written)
-            if form in AMBIGUOUS or form not in self._runs.words
+            form for form in map(form_of, different) if form in AMBIGUOUS or form not in self.words
         )
-        numbers = facts.numbers + numbers_of(Tokens(read.other))
+        numbers = entities.numbers + numbers_of(Tokens(read.other))
         values = frozenset(value for number in numbers for value in number.values)
-        self._values = values.union(
-            implied_by(values),
-            (ROMAN_NUMERALS[plain(word)] for word in written if is_roman_numeral(word)),
-        )
-        names = {facts.tokens.written[position] for position in facts.names}
-        initialisms = map(initialism_of if facts.has_capitals else plain, names)
+        numerals = different & ROMAN_NUMERALS.keys()
+        self._values = values.union(implied_by(values), map(ROMAN_NUMERALS.__getitem__, numerals))
+        names = {entities.tokens.written[position] for position in entities.names}
+        initialisms = map(initialism_of if entities.has_capitals else plain, names)
         self._initialisms = frozenset(initialisms) - {""}
-        self._initials = self._initialisms.union(
-            *(initials for _, initials in facts.with_initials())
+        self.initials = self._initialisms.union(
+            *(initials for _, initials in entities.with_initials())
         )
         self._full_names = frozenset(  # two letters are the initials of too many
-            short for _, initials in facts.full_names for short in initials if len(short) > 2
+            short for _, initials in entities.full_names for short in initials if len(short) > 2
         )
-        if facts.has_capitals:
+        if entities.has_capitals:
             names = set(filter(can_be_name, names))
         self._names = frozenset(
             related
-            for form in {*map(form_of, names), *(self._initials & PEOPLES.keys())}
+            for form in {*map(form_of, names), *(self.initials & PEOPLES.keys())}
             for related in related_forms(form)
         )
-        within, lower = facts.within, facts.lower - FUNCTION_WORDS - AMBIGUOUS
+        within, lower = entities.within, entities.lower - FUNCTION_WORDS - AMBIGUOUS
         if not 0 < len(within) < _TITLE_CASE * len(lower):
             within = lower = frozenset()
-        self._only_with_capital, self._only_lower = within - facts.lower, lower - within
+        self._only_with_capital, self._only_lower = within - entities.lower, lower - within
 
     @property
     def nbytes(self) -> int:
@@ -185,22 +182,19 @@ class SourceWording:
             {'new_words': 0.25, 'new_bigrams': 0.333..., 'new_trigrams': 0.5, 'copied_density': 2.25,
              'new_names': 0.0, 'new_numbers': 0.0}
         """
-        text = shown(prediction, self._runs.words)
-        words = words_of(text.text)
+        summary = _Summary(prediction, self)
+        words = words_of(summary.shown.text)
         known_lengths = self._runs.known_lengths(words)
         new_words, new_bigrams, new_trigrams = new_shares(known_lengths)
         fragments = self._runs.fragment_lengths(words, known_lengths)
-        facts = Facts(text.text)
-        titles = self._titles(prediction, text, facts)
-        names = self._new_names(facts, titles)
-        is_defined = not words or self._has_capitals(facts, titles)
+        is_defined = not words or summary.has_capitals
         return {
             "new_words": new_words,
             "new_bigrams": new_bigrams,
             "new_trigrams": new_trigrams,
             "copied_density": sum(length**2 for length in fragments) / max(1, len(words)),
-            "new_names": float(len(_different(facts, names))) if is_defined else math.nan,
-            "new_numbers": float(len(self._new_numbers(facts, names))),
+            "new_names": float(len(summary.different_names())) if is_defined else math.nan,
+            "new_numbers": float(len(summary.new_numbers)),
         }
 
     def read(self, prediction: str) -> SummaryWording:
@@ -225,202 +219,223 @@ class SourceWording:
             >>> [(summary[fact.start : fact.end], fact.kind) for fact in wording.read(summary).facts]
             [('15', 'new number'), ('Swedes', 'new name'), ('Bob Miller', 'new name')]
         """
-        text = shown(prediction, self._runs.words)
-        facts = Facts(text.text)
-        names = self._new_names(facts, self._titles(prediction, text, facts))
-        spans = [(name, NEW_NAME) for name in _different(facts, names)]
-        spans += [(number, NEW_NUMBER) for number in self._new_numbers(facts, names)]
-        tokens = facts.tokens
-        words = located_words(text.text)
-        written = self._written_positions(facts, names)
+        summary = _Summary(prediction, self)
+        span, tokens = summary.shown.span, summary.entities.tokens
+        facts = [(name, NEW_NAME) for name in summary.different_names()]
+        facts += [(number, NEW_NUMBER) for number in summary.new_numbers]
+        words = located_words(summary.shown.text)
+        explained = summary.explained_characters()
         return SummaryWording(
             facts=tuple(
-                NewFact(*text.span(tokens.starts[span[0]], tokens.ends[span[-1]]), kind)
-                for span, kind in sorted(spans, key=lambda span: span[0][0])
+                NewFact(*span(*tokens.span(run)), kind)
+                for run, kind in sorted(facts, key=lambda fact: fact[0].start)
             ),
-            words=tuple((word, *text.span(start, end)) for word, start, end in words),
+            words=tuple((word, *span(start, end)) for word, start, end in words),
             new_words=tuple(
-                text.span(start, end)
+                span(start, end)
                 for word, start, end in words
-                if word not in self._runs.words and not written.issuperset(range(start, end))
+                if word not in self.words and not explained.issuperset(range(start, end))
             ),
         )
 
-    def _written_positions(self, facts: Facts, names: Sequence[range]) -> set[int]:
-        """The characters that the source has in another form, and those of phrases that announce a summary."""
-        tokens = facts.tokens
-        spans = [
-            range(number.first, number.stop) for number in facts.numbers if self._has_number(number)
-        ]
-        spans += self._spelled_out(facts)
-        spans += [
-            range(position, position + 1)
-            for position in facts.names
-            if self._has_name(tokens.written[position])
-        ]
-        written = [(tokens.starts[span[0]], tokens.ends[span[-1]]) for span in spans]
-        written += _announcements(facts, names)
-        return {position for start, end in written for position in range(start, end)}
-
-    def _has_capitals(self, facts: Facts, titles: set[str]) -> bool:
+    def has_capitals(self, summary: Entities, titles: set[str]) -> bool:
         """Whether the capitals of a summary say something: not if no word has one, if of the words that the source
         has only with a capital more than three in four have none, or if most of those that it has only
         without one have one. First words of sentences, words of titles and function words are not counted.
         Of a summary without such words, most have no capital.
         """
-        within = facts.within - titles
+        within, lower = summary.within - titles, summary.lower
         names, others = self._only_with_capital, self._only_lower
-        own = within | facts.lower
-        if names.isdisjoint(own) and others.isdisjoint(own):
-            return facts.has_capitals and len(within) <= len(facts.lower)
+        if names.isdisjoint(within | lower) and others.isdisjoint(within | lower):
+            return summary.has_capitals and len(within) <= len(lower)
         return (
-            facts.has_capitals
-            and len(names & facts.lower) <= _BY_CHANCE * len(names & within)
-            and len(others & within) <= len(others & facts.lower)
+            summary.has_capitals
+            and len(names & lower) <= _BY_CHANCE * len(names & within)
+            and len(others & within) <= len(others & lower)
         )
 
-    def _titles(self, prediction: str, text: Shown, facts: Facts) -> set[str]:
-        """Forms of the words that have a capital only in headings of a summary and in labels of its items. A label
-        behind no number may be a name if the source has no word of it.
-        """
-        characters = {
-            character
-            for start, end, is_certain in headings(prediction)
-            if is_certain
-            or not self._runs.words.isdisjoint({*words_of(prediction[start:end])} - FUNCTION_WORDS)
-            for character in range(start, end)
-        }
-        if not characters:
-            return set()
-        tokens = facts.tokens
-        forms: tuple[set[str], set[str]] = set(), set()  # elsewhere, in titles
-        for position in facts.names:
-            start, _ = text.span(tokens.starts[position], tokens.ends[position])
-            forms[start in characters].add(plain(tokens.written[position]))
-        return forms[True] - forms[False]
+    def has_number(self, number: Number) -> bool:
+        """Whether the source has one of the values that a number can be read as."""
+        return any(map(self.has_form, number.values))
 
-    def _new_names(self, facts: Facts, titles: set[str]) -> list[range]:
-        """The runs of new words with a capital that nothing else explains; none if capitals say nothing."""
-        if not self._has_capitals(facts, titles):
-            return []
-        spelled_out = {position for name in self._spelled_out(facts) for position in name}
-        is_new = {
-            written: can_be_name(written) and not self._has_name(written)
-            for written in {facts.tokens.written[position] for position in facts.names}
-        }
-        text = facts.tokens.text
-        without_names = remarks(text)
-        first = opening(text)
-        if text[slice(*first)].isupper():
-            without_names.append(first)
-        runs: list[range] = []
-        for position in facts.names:
-            if (
-                not is_new[facts.tokens.written[position]]
-                or position in spelled_out
-                or plain(facts.tokens.written[position]) in titles
-                or _is_within(facts.tokens.starts[position], without_names)
-                or facts.begins_sentence(position)
-            ):
-                continue
-            gap = facts.tokens.gaps[position].strip(_EMPHASIS)
-            if runs and runs[-1].stop == position and gap in SPACES:
-                runs[-1] = range(runs[-1].start, position + 1)
-            else:
-                runs.append(range(position, position + 1))
-        return runs
+    def has_form(self, form: Reading) -> bool:
+        """Whether the source has a word, a code or a value."""
+        return (
+            form in self._other_forms
+            or form in self._values
+            or (form not in AMBIGUOUS and form in self.words)
+        )
 
-    def _new_numbers(self, facts: Facts, names: Sequence[range]) -> list[range]:
-        """The new numbers outside of announcements, and new codes such as "A320" that are in no new name;
-        each at its first occurrence.
-        """
-        tokens = facts.tokens
-        of_names = {form_of(tokens.written[name[0]]) for name in names if len(name) == 1}
-        new: list[tuple[range, frozenset[Reading]]] = []
-        for number in facts.numbers:
-            form = plain(tokens.text[tokens.starts[number.first] : tokens.ends[number.stop - 1]])
-            if form not in NOT_NEW and not self._has_number(number):
-                new.append((range(number.first, number.stop), number.values))
-        for position, written in enumerate(tokens.written):
-            if position not in facts.of_numbers and any(map(str.isdigit, written)):
-                form = form_of(written)
-                if not (self._has_form(form) or form in self._initials or form in of_names):
-                    new.append((range(position, position + 1), frozenset({form})))
-        ignored = _announcements(facts, names) + [
-            (tokens.starts[name[0]], tokens.ends[name[-1]])  # of "World War 1"
-            for name, initialisms in facts.full_names
-            if not self._initials.isdisjoint(initialisms)
-        ]
-        numbers: list[range] = []
-        seen: set[Reading] = set()
-        for span, values in new:
-            if not _is_within(tokens.starts[span[0]], ignored) and values.isdisjoint(seen):
-                numbers.append(span)
-                seen |= values
-        return numbers
+    def has_name(self, written: str) -> bool:
+        """Whether the source has a word with a capital, or what it belongs to."""
+        form, initialism = form_of(written), initialism_of(written)
+        is_other_word = initialism and form in _OTHER_WORDS
+        return (
+            initialism in self.initials
+            or (len(form) > 2 and form in self.initials)
+            or (not is_other_word and self.has_form(form))
+            or ROMAN_NUMERALS.get(written) in self._values
+            or not self._names.isdisjoint(related_forms(form))
+        )
 
-    def _has_number(self, number: Number) -> bool:
-        return any(map(self._has_form, number.values))
-
-    def _spelled_out(self, facts: Facts) -> list[range]:
+    def spelled_out(self, summary: Entities) -> list[range]:
         """The names that the source has as initials, or as another full name with these."""
         return [
             name
-            for name, initials in facts.with_initials()
+            for name, initials in summary.with_initials()
             if any(
                 short in self._initialisms or PEOPLES.get(short, short) in self._names
                 for short in initials
             )
         ] + [
             name
-            for name, initialisms in facts.full_names
+            for name, initialisms in summary.full_names
             if not self._full_names.isdisjoint(initialisms)
         ]
 
-    def _has_form(self, form: Reading) -> bool:
-        return (
-            form in self._other_forms
-            or form in self._values
-            or (form not in AMBIGUOUS and form in self._runs.words)
-        )
 
-    def _has_name(self, written: str) -> bool:
-        form, initialism = form_of(written), initialism_of(written)
-        is_other_word = initialism and form in _OTHER_WORDS
-        return (
-            initialism in self._initials
-            or (len(form) > 2 and form in self._initials)
-            or (not is_other_word and self._has_form(form))
-            or (is_roman_numeral(written) and ROMAN_NUMERALS[form] in self._values)
-            or not self._names.isdisjoint(related_forms(form))
-        )
+class _Summary:
+    """A summary, read against its source.
 
-
-def _different(facts: Facts, names: Sequence[range]) -> list[range]:
-    """Each name at its first occurrence."""
-    first: dict[str, range] = {}
-    for name in names:
-        form = " ".join(form_of(facts.tokens.written[position]) for position in name)
-        first.setdefault(form, name)
-    return list(first.values())
-
-
-def _announcements(facts: Facts, names: Sequence[range]) -> list[tuple[int, int]]:
-    """Begin and end of what a summary says of itself: remarks on its length, what counts its steps, and how it
-    begins if that has no new name and no number but a length or a step.
+    Attributes:
+        shown: what it shows.
+        entities: its names and numbers.
+        titles: forms of the words that have a capital only in headings and labels.
+        has_capitals: whether its capitals say something.
+        new_names: the runs of new words with a capital that nothing else explains; none if capitals say nothing.
+        new_numbers: the new numbers, each at its first occurrence.
     """
-    tokens = facts.tokens
-    of_itself = remarks(tokens.text) + steps(tokens.text)
-    others = [name[0] for name in names]
-    others += [
-        number.first
-        for number in facts.numbers
-        if not counts_length(tokens.text, tokens.ends[number.stop - 1])
-        and not _is_within(tokens.starts[number.first], of_itself)
-    ]
-    first = opening(tokens.text)
-    is_announcement = not any(_is_within(tokens.starts[position], [first]) for position in others)
-    return [first] * is_announcement + of_itself
+
+    def __init__(self, prediction: str, source: SourceWording) -> None:
+        self._source = source
+        self.shown = shown(prediction, source.words)
+        self.entities = Entities(self.shown.text)
+        self.titles = self._titles(prediction)
+        self.has_capitals = source.has_capitals(self.entities, self.titles)
+        self.new_names = self._new_names() if self.has_capitals else []
+        self.new_numbers = self._new_numbers()
+
+    def _titles(self, prediction: str) -> set[str]:
+        """A label behind no number may be a name if the source has no word of it."""
+        characters = {
+            character
+            for start, end, is_certain in headings(prediction)
+            if is_certain
+            or not self._source.words.isdisjoint(
+                {*words_of(prediction[start:end])} - FUNCTION_WORDS
+            )
+            for character in range(start, end)
+        }
+        if not characters:
+            return set()
+        tokens = self.entities.tokens
+        forms: tuple[set[str], set[str]] = set(), set()  # elsewhere, in titles
+        for position in self.entities.names:
+            start, _ = self.shown.span(tokens.starts[position], tokens.ends[position])
+            forms[start in characters].add(plain(tokens.written[position]))
+        return forms[True] - forms[False]
+
+    def _new_names(self) -> list[range]:
+        tokens = self.entities.tokens
+        is_new = {
+            written: can_be_name(written)
+            and plain(written) not in self.titles
+            and not self._source.has_name(written)
+            for written in {tokens.written[position] for position in self.entities.names}
+        }
+        positions = [
+            position
+            for position in self.entities.names
+            if is_new[tokens.written[position]] and position not in self.entities.first_words
+        ]
+        if not positions:
+            return []
+        without_names = remarks(tokens.text)
+        first = opening(tokens.text)
+        if tokens.text[slice(*first)].isupper():
+            without_names.append(first)
+        spelled_out = {
+            position for name in self._source.spelled_out(self.entities) for position in name
+        }
+        runs: list[range] = []
+        for position in positions:
+            if position in spelled_out or _is_within(tokens.starts[position], without_names):
+                continue
+            gap = tokens.gaps[position].strip(_EMPHASIS)
+            if runs and runs[-1].stop == position and gap in SPACES:
+                runs[-1] = range(runs[-1].start, position + 1)
+            else:
+                runs.append(range(position, position + 1))
+        return runs
+
+    def different_names(self) -> list[range]:
+        """Each of the new names at its first occurrence."""
+        written = self.entities.tokens.written
+        first: dict[str, range] = {}
+        for name in self.new_names:
+            first.setdefault(" ".join(form_of(written[position]) for position in name), name)
+        return list(first.values())
+
+    @cached_property
+    def announcements(self) -> list[tuple[int, int]]:
+        """Begin and end of what it says of itself: remarks on its length, what counts its steps, and how it begins if that has no new name and no number
+        but a length or a step.
+        """
+        tokens = self.entities.tokens
+        of_itself = remarks(tokens.text) + steps(tokens.text)
+        first = opening(tokens.text)
+        others = [tokens.starts[name.start] for name in self.new_names]
+        for number in self.entities.numbers:
+            start, end = tokens.span(number.tokens)
+            if not (counts_length(tokens.text, end) or _is_within(start, of_itself)):
+                others.append(start)
+        is_announcement = not any(_is_within(start, [first]) for start in others)
+        return [first] * is_announcement + of_itself
+
+    def _new_numbers(self) -> list[range]:
+        """The new numbers outside of announcements, and new codes such as "A320" that are in no new name."""
+        tokens, source = self.entities.tokens, self._source
+        of_names = {
+            form_of(tokens.written[name.start]) for name in self.new_names if len(name) == 1
+        }
+        new: list[tuple[range, frozenset[Reading]]] = []
+        for number in self.entities.numbers:
+            form = plain(tokens.text[slice(*tokens.span(number.tokens))])
+            if form not in NOT_NEW and not source.has_number(number):
+                new.append((number.tokens, number.values))
+        for position, written in enumerate(tokens.written):
+            is_code = not written.isalpha() and any(map(str.isdigit, written))
+            if is_code and position not in self.entities.of_numbers:
+                form = form_of(written)
+                if not (source.has_form(form) or form in source.initials or form in of_names):
+                    new.append((range(position, position + 1), frozenset({form})))
+        if not new:
+            return []
+        ignored = self.announcements + [
+            tokens.span(name)  # of "World War 1"
+            for name, initialisms in self.entities.full_names
+            if not source.initials.isdisjoint(initialisms)
+        ]
+        numbers: list[range] = []
+        seen: set[Reading] = set()
+        for run, values in new:
+            if not _is_within(tokens.starts[run.start], ignored) and values.isdisjoint(seen):
+                numbers.append(run)
+                seen |= values
+        return numbers
+
+    def explained_characters(self) -> set[int]:
+        """The characters that the source has in another form, and those of announcements."""
+        source, tokens = self._source, self.entities.tokens
+        runs = [number.tokens for number in self.entities.numbers if source.has_number(number)]
+        runs += source.spelled_out(self.entities)
+        runs += [
+            range(position, position + 1)
+            for position in self.entities.names
+            if source.has_name(tokens.written[position])
+        ]
+        spans = [*map(tokens.span, runs), *self.announcements]
+        return {position for start, end in spans for position in range(start, end)}
 
 
 def _is_within(position: int, spans: Sequence[tuple[int, int]]) -> bool:

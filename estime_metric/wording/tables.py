@@ -73,82 +73,28 @@ PARTS = {"half": 2, "quarter": 4} | {word: value for word, value in ORDINALS.ite
 _MONTHS = "january february march april may june july august september october november december"
 MONTHS = _MONTHS.split()
 
+_BEFORE_HOURS = "at by until till from to before after around about since between and"
 #: Words before a number that can be an hour.
-BEFORE_HOURS = frozenset(
-    [
-        "at",
-        "by",
-        "until",
-        "till",
-        "from",
-        "to",
-        "before",
-        "after",
-        "around",
-        "about",
-        "since",
-        "between",
-        "and",
-    ]
-)
+BEFORE_HOURS = _BEFORE_HOURS.split()
 
+_CURRENCIES = "USD EUR GBP CHF JPY CNY RMB INR AUD CAD NZD HKD SGD ZAR NGN Rs"
 #: Letters of a currency before digits.
-CURRENCIES = [
-    "USD",
-    "EUR",
-    "GBP",
-    "CHF",
-    "JPY",
-    "CNY",
-    "RMB",
-    "INR",
-    "AUD",
-    "CAD",
-    "NZD",
-    "HKD",
-    "SGD",
-    "ZAR",
-    "NGN",
-    "Rs",
-]
+CURRENCIES = _CURRENCIES.split()
 
-#: Roman numeral -> its value; "V" and "X" are numerals behind a name alone, other single letters never.
+_ROMAN_NUMERALS = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV"
+#: Roman numeral of more than one letter -> its value.
 ROMAN_NUMERALS = {
-    "v": 5,
-    "x": 10,
-    "ii": 2,
-    "iii": 3,
-    "iv": 4,
-    "vi": 6,
-    "vii": 7,
-    "viii": 8,
-    "ix": 9,
-    "xi": 11,
-    "xii": 12,
-    "xiii": 13,
-    "xiv": 14,
-    "xv": 15,
+    numeral: value
+    for value, numeral in enumerate(_ROMAN_NUMERALS.split(), start=1)
+    if len(numeral) > 1
 }
 
 #: Words that mostly are something else than a number or a month, so alone they never stand for one.
 AMBIGUOUS = frozenset({"zero", "one", "second", "may", "march"})
 
+_NOT_NEW = "first, two, first half, second half, half, one half, one-half, quarter, noon, midnight"
 #: Numbers that a summary has without counting anything new: "the first", "the two of them", "a million times".
-NOT_NEW = frozenset(
-    [
-        "first",
-        "two",
-        "first half",
-        "second half",
-        "half",
-        "one half",
-        "one-half",
-        "quarter",
-        "noon",
-        "midnight",
-        *SCALES,
-    ]
-)
+NOT_NEW = frozenset([*_NOT_NEW.split(", "), *SCALES])
 
 
 def _rows(table: str) -> Iterator[list[str]]:

@@ -7,12 +7,10 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from html.entities import html5
-from operator import itemgetter
 
 import regex
 
@@ -20,25 +18,25 @@ from estime_metric.wording.tables import CARDINALS, FUNCTION_WORDS, TENS
 
 #: Begin and end of what is replaced in a text, and by what.
 Edit = tuple[int, int, str]
-#: For each edit of a text, in order, its begin and end after it, and before it.
-Moves = list[tuple[int, int, int, int]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shown:
     """What a text shows a reader.
 
     Attributes:
+        given: the text as it was given.
         text: what is shown, in Unicode form NFC: characters instead of entities, line breaks instead of
             separators, no citations, no bullets and no numbers of items, words and numbers as they were
             before a tokenizer split them.
-        moves: how the given text became ``text``, step by step.
+        steps: the edits that made ``text`` of ``given``, step by step.
         other: what else it can be read as, as further lines: glued words apart, words that a line break divides with
             a hyphen, and the text with the numbers of items within lines, if it has such.
     """
 
+    given: str
     text: str
-    moves: tuple[Moves, ...] = ()
+    steps: tuple[list[Edit], ...] = ()
     other: str = ""
 
     def span(self, start: int, end: int) -> tuple[int, int]:
@@ -52,12 +50,20 @@ class Shown:
             >>> text[start:end]
             '1 , 200'
         """
-        last = end - 1
-        for moves in reversed(self.moves):
-            start, _ = _before(moves, start)
-            _, end = _before(moves, last)
-            last = end - 1
-        return start, end
+        return self._origins[start][0], self._origins[end - 1][1]
+
+    @cached_property
+    def _origins(self) -> list[tuple[int, int]]:
+        """Begin and end of each character of ``text`` in the text as it was given."""
+        origins = [(start, start + 1) for start in range(len(self.given))]
+        for edits in self.steps:
+            before, origins, stop = origins, [], 0
+            for start, end, replacement in edits:
+                origins += before[stop:start]
+                origins += [(before[start][0], before[end - 1][1])] * len(replacement)
+                stop = end
+            origins += before[stop:]
+        return origins
 
 
 def shown(text: str, known: Set[str] = frozenset()) -> Shown:
@@ -73,7 +79,7 @@ def shown(text: str, known: Set[str] = frozenset()) -> Shown:
         >>> shown("1. It &quot;did n&#x27;t&quot; .<br>2. Bob , too .").text
         'It "didn\\'t".\\nBob, too.'
     """
-    result = Shown(text)
+    result = Shown(text, text)
     if "&" in text and ";" in text:
         result = _edited(result, _entities(text))
     if not result.text.isascii():
@@ -81,7 +87,7 @@ def shown(text: str, known: Set[str] = frozenset()) -> Shown:
         result = _edited(result, _characters(result.text))
     if _SIGN.search(result.text):
         for signs, pattern, replacement in _REPLACED:
-            if any(sign in result.text for sign in signs):
+            if any(map(result.text.__contains__, signs)):
                 result = _edited(result, _each(pattern, result.text, replacement))
     if _MAY_DIVIDE.search(result.text):
         apart = _DIVIDED.sub("\0", result.text)
@@ -100,30 +106,16 @@ def shown(text: str, known: Set[str] = frozenset()) -> Shown:
 
 def _edited(before: Shown, edits: Iterable[Edit]) -> Shown:
     """The text with the edits, which are in order and do not overlap, as one more step."""
-    pieces: list[str] = []
-    moves: Moves = []
-    length = stop = 0
-    for start, end, replacement in edits:
-        pieces += before.text[stop:start], replacement
-        length += start - stop
-        moves.append((length, length + len(replacement), start, end))
-        length += len(replacement)
-        stop = end
-    if not moves:
+    step = list(edits)
+    if not step:
         return before
-    return Shown("".join(pieces) + before.text[stop:], (*before.moves, moves), before.other)
-
-
-def _before(moves: Moves, position: int) -> tuple[int, int]:
-    """Begin and end before a step of what became the character at a position after it."""
-    number = bisect_right(moves, position, key=itemgetter(0)) - 1
-    if number < 0:
-        return position, position + 1
-    _, end, start_before, end_before = moves[number]
-    if position < end:
-        return start_before, end_before
-    unchanged = end_before + position - end
-    return unchanged, unchanged + 1
+    pieces: list[str] = []
+    stop = 0
+    for start, end, replacement in step:
+        pieces += before.text[stop:start], replacement
+        stop = end
+    text = "".join(pieces) + before.text[stop:]
+    return replace(before, text=text, steps=(*before.steps, step))
 
 
 def _each(

@@ -65,6 +65,7 @@ class Tokens:
         text: the text.
         written: each token as it is written: a word, digits with the letters directly behind them
             ("1,200.50", "90s"), or letters with points ("U.S.", "U. S.").
+        different: each of these once.
         gaps: what is before each token; one more, behind the last.
         starts, ends: each token is ``text[start:end]``.
     """
@@ -75,11 +76,16 @@ class Tokens:
         self.text = text
         self.gaps: list[str] = pieces[::2]
         self.written: list[str] = pieces[1::2]
+        self.different = frozenset(self.written)
         self.starts: list[int] = ends[:-1:2]
         self.ends: list[int] = ends[1::2]
 
     def __len__(self) -> int:
         return len(self.written)
+
+    def span(self, run: range) -> tuple[int, int]:
+        """Begin and end of successive tokens."""
+        return self.starts[run[0]], self.ends[run[-1]]
 
     def continues_word(self, index: int) -> bool:
         """Whether a token continues a word, as the second half of "4x4" does."""

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from array import array
-from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import pairwise
 
+import numpy as np
 import regex
+from numpy.typing import NDArray
 
 from estime_metric.wording.text import shown
 
 #: Scripts without spaces between words: each character of theirs is a word.
 UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 
-#: A character of such a script with its marks, or a run of other letters, digits, marks and ``_``;
-#: words of ASCII, which nearly all are, come first only because they are found faster.
+#: A character of such a script with its marks, or a run of other letters, digits, marks and ``_``.
 _WORD = regex.compile(
-    r"[a-z0-9_]++(?![\p{L}\p{N}\p{M}])"
-    rf"|[{UNSPACED}]\p{{M}}*|[[\p{{L}}\p{{N}}\p{{M}}_]--[{UNSPACED}]]++",
-    regex.VERSION1,
+    rf"[{UNSPACED}]\p{{M}}*|[[\p{{L}}\p{{N}}\p{{M}}_]--[{UNSPACED}]]++", regex.VERSION1
 )
+#: The same in a text without marks and such scripts, which is found faster.
+_WORD_OF_LATIN = re.compile(r"\w+")
+_NOT_LATIN = re.compile(r"[^\x00-\u02ff\u2000-\u20cf\u2100-\u2bff]")
 
 #: A negation at the end of a word or, in a text that is split into tokens, alone: "didn't", "did n't".
-_NEGATION = regex.compile(r"(?<![^\p{L}\s])n['\u2019]t\b")
+_NEGATION = re.compile(r"(?<![\d_]|(?!\s)\W)n['\u2019]t\b", re.IGNORECASE)
 
 
 def lower_words(text: str) -> list[str]:
@@ -44,20 +44,26 @@ def lower_words(text: str) -> list[str]:
 
 def words_of(text: str) -> list[str]:
     """The `lower_words` of what a text shows."""
-    words: list[str] = _WORD.findall(_lower(text))
+    lower = _with_negations(text).lower()
+    words: list[str] = (_WORD if _NOT_LATIN.search(lower) else _WORD_OF_LATIN).findall(lower)
     return words
 
 
 def located_words(text: str) -> list[tuple[str, int, int]]:
     """Each of the `words_of`, with its begin and end in what a text shows."""
-    return [(match.group(), *match.span()) for match in _WORD.finditer(_lower(text))]
+    return [
+        (match.group().lower(), *match.span()) for match in _WORD.finditer(_with_negations(text))
+    ]
 
 
-def _lower(text: str) -> str:
-    text = text.lower()
-    if "n't" in text or "n\u2019t" in text:
+def _with_negations(text: str) -> str:
+    lower = text.lower()
+    if "n't" in lower or "n\u2019t" in lower:
         text = _NEGATION.sub(" nt", text)  # as long as before
     return text
+
+
+_Numbers = NDArray[np.int64]
 
 
 class RunsOfWords:
@@ -74,10 +80,17 @@ class RunsOfWords:
         self._number_of = {word: number for number, word in enumerate(dict.fromkeys(words))}
         self.words = self._number_of.keys()
         self._in_order = f" {' '.join(words)} "
-        numbers, count = [self._number_of[word] for word in words], len(self._number_of)
-        pairs = [first * count + second for first, second in pairwise(numbers)]
-        triples = [pair * count + third for pair, third in zip(pairs, numbers[2:], strict=False)]
-        self._pairs, self._triples = (array("q", sorted({*runs})) for runs in (pairs, triples))
+        _, pairs, triples = self._runs(words)
+        self._pairs, self._triples = np.sort(pairs), np.sort(triples)
+
+    def _runs(self, words: Sequence[str]) -> tuple[_Numbers, _Numbers, _Numbers]:
+        """The numbers of the words of a text, of its pairs and of its triples. Words that this text does not
+        have are one number, which is larger than the others.
+        """
+        unknown = len(self._number_of)
+        numbers = np.array([self._number_of.get(word, unknown) for word in words], dtype=np.int64)
+        pairs = numbers[:-1] * (unknown + 1) + numbers[1:]
+        return numbers, pairs, pairs[:-1] * (unknown + 1) + numbers[2:]
 
     @property
     def nbytes(self) -> int:
@@ -90,24 +103,11 @@ class RunsOfWords:
         """For each word of another text, how long the run that ends with it can be so that this text has it;
         at most 3.
         """
-        lengths = []
-        before = pair = None  # the word before, and the pair that ends with it, if they are known
-        for word in words:
-            number = self._number_of.get(word)
-            longer = pair_here = None
-            if number is not None and before is not None:
-                pair_here = self._known(self._pairs, before, number)
-            if number is not None and pair is not None:
-                longer = self._known(self._triples, pair, number)
-            lengths.append(sum(run is not None for run in (number, pair_here, longer)))
-            before, pair = number, pair_here
-        return lengths
-
-    def _known(self, runs: array[int], run: int, number: int) -> int | None:
-        """The number of a run and the word behind it; ``None`` if this text does not have it."""
-        longer = run * len(self._number_of) + number
-        first = bisect_left(runs, longer)
-        return longer if first < len(runs) and runs[first] == longer else None
+        numbers, pairs, triples = self._runs(words)
+        lengths = (numbers < len(self._number_of)).astype(np.int64)
+        lengths[1:] += _are_among(pairs, self._pairs)
+        lengths[2:] += _are_among(triples, self._triples)
+        return list(lengths.tolist())
 
     def fragment_lengths(self, words: Sequence[str], known_lengths: Sequence[int]) -> list[int]:
         """The lengths of the extractive fragments of a summary, in its order.
@@ -151,6 +151,11 @@ class RunsOfWords:
                 lengths.append(stop - start)
             start = max(stop, start + 1)
         return lengths
+
+
+def _are_among(runs: _Numbers, known: _Numbers) -> NDArray[np.bool_]:
+    """Which of the runs are among the known ones, which are in order."""
+    return np.searchsorted(known, runs) < np.searchsorted(known, runs, side="right")
 
 
 def new_shares(known_lengths: Sequence[int]) -> list[float]:

@@ -200,7 +200,7 @@ def test_spans_are_those_of_the_same_characters(text: str) -> None:
         if character.isalnum():
             assert character in unicodedata.normalize("NFKC", text[start:end])
         end_before = end
-    assert result.moves or result.text == text
+    assert result.steps or result.text == text
 
 
 def test_facts_are_found_where_they_are_written() -> None:
