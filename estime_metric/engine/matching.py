@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from estime_metric.engine.embedding import Embeddings
 from estime_metric.engine.encoder.device import put_all, to_host
@@ -83,11 +84,6 @@ class Matches(NamedTuple):
         bool."""
         return self.alarms | self.same.isneginf()
 
-    @property
-    def units(self) -> int:
-        """How many summary units they are of."""
-        return self.same.shape[1]
-
     def only(self, rows: Tensor) -> Matches:
         """The matches of some summary units; ``rows`` is int64."""
         return Matches._make(values[:, rows] for values in self)
@@ -132,7 +128,7 @@ class MatchedGroups:
 
     def by_pair(self) -> list[MatchedPair]:
         """The matches of each pair."""
-        device = self.checked_owner.device
+        device = self.matches.same.device
         checked, every = put_all(self.checked, device), put_all(self.every, device)
         return [
             MatchedPair(
@@ -286,15 +282,7 @@ def matches_to_host(groups: Sequence[MatchedGroups]) -> list[MatchedGroups]:
     """The same groups with their matches on the CPU: one copy from the device for each field."""
     fields = (to_host(values) for values in zip(*(group.matches for group in groups), strict=True))
     on_host = map(Matches._make, zip(*fields, strict=True))
-    return [
-        replace(
-            group,
-            matches=matches,
-            checked_owner=torch.from_numpy(_owners(group.checked, matches.units)),
-            every_owner=torch.from_numpy(_owners(group.every, matches.units)),
-        )
-        for group, matches in zip(groups, on_host, strict=True)
-    ]
+    return [replace(group, matches=matches) for group, matches in zip(groups, on_host, strict=True)]
 
 
 def match(
@@ -324,13 +312,18 @@ def match(
 
     Source: Vasilyev & Bohannon 2021, Eqs. 1 to 3.
     """
+    if not source.shape[-2]:  # nothing matches padding
+        source, source_ids = (
+            functional.pad(source, (0, 0, 0, 1)),
+            functional.pad(source_ids, (0, 1), value=PADDING),
+        )
     *together, rows, _ = prediction.shape
     columns = source.shape[-2]
     batches = max(1, math.prod(together))
     width = max(1, min(columns, most_products // batches))
     height = max(1, min(rows, most_products // (batches * width)))
     tolerance = TIE_TOLERANCE.get(source.dtype, TIE_TOLERANCE[torch.float32])
-    if not normalize and columns:
+    if not normalize:
         tolerance = tolerance * torch.linalg.vector_norm(source, dim=-1, dtype=torch.float32).amax(
             -1, keepdim=True
         )
@@ -376,8 +369,6 @@ def _match_rows(
         return dots.where(equal, -torch.inf), torch.where(equal, -torch.inf, dots)
 
     starts = range(0, source.shape[-2], width)
-    if not starts:
-        return _unmatched(prediction)
     same_products, other_products = products(0)
     same, same_at = same_products.max(dim=-1)  # (l, s)
     other, other_at = other_products.max(dim=-1)
@@ -409,22 +400,6 @@ def _match_rows(
     )
 
 
-def _unmatched(prediction: Tensor) -> Matches:
-    """The matches with a source that has no units."""
-    nothing = prediction.new_full(prediction.shape[:-1], -torch.inf)
-    none = torch.zeros_like(nothing, dtype=torch.int64)
-    return Matches(
-        same=nothing,
-        same_at=none,
-        other=nothing,
-        other_at=none,
-        winners=none,
-        ties=none.bool(),
-        winner_ties=none,
-        best_ties=none.bool(),
-    )
-
-
 def _count_above(products: Tensor, bound: Tensor, memory: Tensor) -> Tensor:
     """How many products (l, s, block) of each unit exceed its bound (l, s), as float32 of shape (l, s);
     ``memory`` has the shape of the products.
@@ -442,4 +417,4 @@ def _keep_best(best: Tensor, best_at: Tensor, candidates: Tensor, start: int) ->
 
 def _floats(embeddings: Tensor, normalize: bool) -> Tensor:
     embeddings = embeddings.to(torch.float32)
-    return torch.nn.functional.normalize(embeddings, dim=-1) if normalize else embeddings
+    return functional.normalize(embeddings, dim=-1) if normalize else embeddings

@@ -80,14 +80,11 @@ class PairBatch:
     carried: Units | None
 
     @property
-    def predictions(self) -> list[PredictionUnits]:
-        """The summaries of all groups."""
-        return [prediction for group in self.groups for prediction in group.predictions]
-
-    @property
     def rows(self) -> int:
         """How many rows of the result the batch fills."""
-        return sum(len(prediction.rows) for prediction in self.predictions)
+        return sum(
+            len(prediction.rows) for group in self.groups for prediction in group.predictions
+        )
 
     @property
     def to_embed(self) -> list[Units]:
@@ -188,28 +185,18 @@ def _with_units(
         cache = None  # a function of the user's may change
     signature = config.signature()
     while together := _next_together(texts):
-        keys, known = dict[str, str](), dict[str, Units]()
-        if cache is not None:
-            keys = {
-                text.text: source_key(signature, text=text.text)
-                for text in together
-                if text.is_source
-            }
-            known = {
-                source: units
-                for source, key in keys.items()
-                if (units := cache.get_units(key)) is not None
-            }
-        missing = [text for text in together if not (text.is_source and text.text in known)]
+        keys = [
+            source_key(signature, text=text.text) if cache is not None and text.is_source else None
+            for text in together
+        ]
+        known = [None if cache is None or key is None else cache.get_units(key) for key in keys]
+        missing = [text for text, units in zip(together, known, strict=True) if units is None]
         tokenized = iter(_units_with_rows(missing, config, tokenizer))
-        for text in together:
-            if text.is_source and text.text in known:
-                yield text, known[text.text]
-                continue
-            units = next(tokenized)
-            if cache is not None and text.is_source:
-                units = replace(units, key=keys[text.text])
-                cache.put_units(keys[text.text], units)
+        for text, key, units in zip(together, keys, known, strict=True):
+            if units is None:
+                units = replace(next(tokenized), key=key)
+                if cache is not None and key is not None:
+                    cache.put_units(key, units)
             yield text, units
 
 

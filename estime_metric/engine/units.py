@@ -7,7 +7,7 @@ Axes: ``n`` units of a text, ``p`` tokens of a text. With the unit ``token`` the
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -139,6 +139,7 @@ def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> list[Units]:
     Source: Vasilyev & Bohannon 2021, section 2.
     """
     units = []
+    special = frozenset(tokenizer.all_special_ids)
     for text, (ids, spans) in zip(texts, encode(texts, tokenizer), strict=True):
         tokens = np.asarray(ids, dtype=np.int64)
         first = np.arange(len(tokens), dtype=np.int64)
@@ -151,7 +152,7 @@ def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> list[Units]:
                 spans=spans,
                 index=first,
                 names=tokens,
-                known=~_is_special(tokens, tokenizer.all_special_ids),
+                known=np.asarray([token not in special for token in ids], dtype=np.bool_),
             )
         )
     return units
@@ -258,11 +259,3 @@ def encode(texts: Sequence[str], tokenizer: Tokenizer) -> Iterator[tuple[list[in
             if text[start:stop][:1].isspace():
                 array[row, 0] = stop - len(text[start:stop].lstrip())
         yield ids, array
-
-
-def _is_special(tokens: IntArray, special_ids: Collection[int]) -> BoolArray:
-    """Which tokens are special; there are few kinds, so that comparing is faster than ``np.isin``."""
-    is_special = np.zeros(len(tokens), dtype=np.bool_)
-    for special in special_ids:
-        is_special |= tokens == special
-    return is_special
