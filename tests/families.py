@@ -236,28 +236,21 @@ def make_config(family: str, tokenizer: transformers.PreTrainedTokenizerFast, **
         "initializer_range": 0.3,
         "pad_token_id": tokenizer.pad_token_id,
     }
+    relative = {
+        "relative_attention": True,
+        "pos_att_type": ["c2p", "p2c"],
+        "position_biased_input": False,
+        "type_vocab_size": 0,
+        "max_relative_positions": -1,
+    }
     own: dict[str, object] = {
         "roberta": {"max_position_embeddings": POSITIONS + 2, "type_vocab_size": 1},
         "mpnet": {"max_position_embeddings": POSITIONS + 2},
         "albert": {"embedding_size": 16},
         "electra": {"embedding_size": 16},
-        "deberta": {
-            "relative_attention": True,
-            "pos_att_type": ["c2p", "p2c"],
-            "position_biased_input": False,
-            "type_vocab_size": 0,
-            "max_relative_positions": -1,
-        },
-        "deberta-v2": {
-            "relative_attention": True,
-            "pos_att_type": ["c2p", "p2c"],
-            "position_biased_input": False,
-            "position_buckets": 64,
-            "share_att_key": True,
-            "norm_rel_ebd": "layer_norm",
-            "type_vocab_size": 0,
-            "max_relative_positions": -1,
-        },
+        "deberta": relative,
+        "deberta-v2": relative
+        | {"position_buckets": 64, "share_att_key": True, "norm_rel_ebd": "layer_norm"},
         "modernbert": {
             "global_attn_every_n_layers": 2,
             "local_attention": 16,

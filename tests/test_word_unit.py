@@ -178,9 +178,6 @@ def test_overlap_tells_capitals_apart_but_words_of_equal_first_pieces_match(
     assert len(set(result.values("alarms").tolist())) == 1
 
 
-@pytest.mark.filterwarnings(
-    "ignore:The encoder .* does not seem to support the language:RuntimeWarning"
-)
 def test_a_word_of_more_than_350_pieces_ends(word_scorer: EstimeScorer) -> None:
     """There, its windows never end."""
     long = "cat" + "-cat" * 300

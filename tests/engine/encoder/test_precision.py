@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 import torch
@@ -20,52 +19,26 @@ from tests.command import run_python
 CPU = torch.device("cpu")
 
 
-class Matmul:
-    """The precision of products in float32 on a CPU."""
-
-    device_type, of_the_user, held = "cpu", "bf16", "ieee"
-
-    @staticmethod
-    def read() -> str:
-        return torch.backends.mkldnn.matmul.fp32_precision
-
-    @staticmethod
-    def write(value: str) -> None:
-        torch.backends.mkldnn.matmul.fp32_precision = value
-
-
-class CudnnAttention:
-    """Whether attention may run by cuDNN."""
-
-    device_type, of_the_user, held = "cuda", True, False
-    read = staticmethod(torch.backends.cuda.cudnn_sdp_enabled)
-    write = staticmethod(torch.backends.cuda.enable_cudnn_sdp)
-
-
-@pytest.mark.parametrize("setting", [Matmul, CudnnAttention])
-def test_overlapping_calls_leave_the_setting_of_the_user(setting: Any) -> None:
+@pytest.mark.skipif(not hasattr(torch.backends, "fp32_precision"), reason="torch before 2.9")
+def test_overlapping_calls_leave_the_setting_of_the_user() -> None:
     """Of two threads the first to enter is the first to leave, while the second is still inside."""
-    if setting is Matmul and not hasattr(torch.backends, "fp32_precision"):
-        pytest.skip("torch before 2.9")
-    before = setting.read()
+    setting = torch.backends.mkldnn.matmul
+    before = setting.fp32_precision
     try:
-        for of_the_user, expected in (
-            (setting.of_the_user, [setting.held] * 3 + [setting.of_the_user]),
-            (setting.held, [setting.held] * 4),
-        ):
-            setting.write(of_the_user)
+        for of_the_user in ("bf16", "ieee"):
+            setting.fp32_precision = of_the_user
             seen = []
-            calls = [device._settings_held(setting.device_type) for _ in range(2)]
+            calls = [device._settings_held("cpu") for _ in range(2)]
             with ThreadPoolExecutor(1) as first, ThreadPoolExecutor(1) as second:
                 for thread, call in zip((first, second), calls, strict=True):
                     thread.submit(call.__enter__).result()
-                    seen.append(setting.read())
+                    seen.append(setting.fp32_precision)
                 for thread, call in zip((first, second), calls, strict=True):
                     thread.submit(call.__exit__, None, None, None).result()
-                    seen.append(setting.read())
-            assert seen == expected
+                    seen.append(setting.fp32_precision)
+            assert seen == ["ieee"] * 3 + [of_the_user]
     finally:
-        setting.write(before)
+        setting.fp32_precision = before
 
 
 def test_a_gpu_needs_one_thread_of_the_cpu() -> None:
@@ -84,7 +57,14 @@ def test_attention_of_cudnn_is_off_in_a_call_for_a_gpu_alone() -> None:
     for kind, is_on in (("cuda", False), ("cpu", True)):
         with inference_context(torch.device(kind)):
             assert torch.backends.cuda.cudnn_sdp_enabled() is is_on
-    assert torch.backends.cuda.cudnn_sdp_enabled()
+        assert torch.backends.cuda.cudnn_sdp_enabled()
+    torch.backends.cuda.enable_cudnn_sdp(False)  # by the user
+    try:
+        with inference_context(torch.device("cuda")):
+            pass
+        assert not torch.backends.cuda.cudnn_sdp_enabled()
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(True)
 
 
 @pytest.mark.skipif(not hasattr(torch.backends, "fp32_precision"), reason="torch before 2.9")
@@ -195,6 +175,5 @@ def test_a_slower_precision_is_warned_of(
 ) -> None:
     monkeypatch.setattr(device, "is_fast_in_bfloat16", lambda: is_fast)
     warn_where_slower(getattr(torch, dtype))
-    assert [f"dtype='{dtype}' is slower than float32" in str(w.message) for w in recwarn] == [
-        True
-    ] * number
+    assert len(recwarn) == number
+    assert all(f"dtype='{dtype}' is slower than float32" in str(w.message) for w in recwarn)
