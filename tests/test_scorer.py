@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import pytest
 import torch
@@ -15,7 +14,7 @@ from estime_metric import scorer as scorer_module
 from estime_metric.engine.encoder.masked import MaskedEncoder
 from estime_metric.engine.masking import MaskedText
 from estime_metric.measures import STATISTICS
-from tests.families import BLOCKS, SENTENCES, TOKENIZERS, make_tokenizer, save_encoder
+from tests.families import BLOCKS, SENTENCES, TOKENIZERS
 from tests.oracle import Oracle
 
 SHORT = {"window": 60, "margin": 10, "distance": 4}
@@ -85,14 +84,6 @@ def test_verdicts_are_those_of_the_paper(family: str, folder: str, pairs: Pairs)
         compare(
             folder, [*short[:4], *few_kinds(4)], [0, 2], "bert, normalized", normalize=True, **SHORT
         )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("family", TOKENIZERS)
-def test_verdicts_on_summeval(family: str, summeval: Pairs, tmp_path: Path) -> None:
-    sources = list(dict.fromkeys(source for _, source in summeval))[:30]
-    folder = str(save_encoder(tmp_path, family, make_tokenizer(family, sources, size=4000)))
-    compare(folder, [*summeval[:6], *summeval[800:806]], [2], f"{family} on SummEval")
 
 
 @pytest.mark.slow

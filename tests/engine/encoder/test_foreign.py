@@ -20,21 +20,11 @@ from tests.engine.encoder.test_masked import assert_close
 from tests.families import BLOCKS, SHARED_WEIGHTS, make_config, make_tokenizer
 
 
-def reads(
-    ids: torch.Tensor, attended: torch.Tensor | None = None, chosen: torch.Tensor | None = None
-) -> WindowBatch:
-    """Inputs, (b, p), read at the positions chosen, bool of shape (b, p); at all that are attended to
-    if none are.
-    """
-    if chosen is None:
-        chosen = torch.ones_like(ids, dtype=torch.bool) if attended is None else attended
+def reads(ids: torch.Tensor, attended: torch.Tensor | None = None) -> WindowBatch:
+    """Inputs, (b, p), read at the positions that are attended to, bool of shape (b, p); by default all."""
+    chosen = torch.ones_like(ids, dtype=torch.bool) if attended is None else attended
     row, column = torch.nonzero(chosen, as_tuple=True)
-    slot = chosen.cumsum(1)[chosen] - 1
-    most = int(chosen.sum(1).max())
-    return WindowBatch(ids, attended, torch.stack([row, column, slot, row]), most=most)
-
-
-PROBE = reads(torch.tensor([[2, 4, 4, 3]]), None, torch.tensor([[False, True, True, True]]))
+    return WindowBatch(ids, attended, torch.stack([row, column, column, row]), most=ids.shape[1])
 
 
 @cache
@@ -53,40 +43,19 @@ def twins(family: str, **changes: object) -> list[nn.Module]:
     return [model, copy.deepcopy(model)]
 
 
-def inputs(length: int = 40) -> tuple[torch.Tensor, torch.Tensor]:
-    """Three inputs of different lengths; padding is not attended to."""
-    attended = torch.arange(length) < torch.tensor([[40], [25], [13]])
-    return torch.randint(5, 200, (3, length)), attended
-
-
-def scattered(attended: torch.Tensor) -> torch.Tensor:
-    """Some of the positions that are attended to: several in the first window, one in the last."""
-    row, column = (torch.arange(size) for size in attended.shape)
-    chosen = (column % 8 == 3) & (row[:, None] < 2) | (row[:, None] == 2) & (column == 12)
-    return chosen & attended
-
-
 @torch.no_grad()
-def assert_reads(
-    layers: ForeignLayers, model: nn.Module, batch: WindowBatch, order: list[int]
-) -> None:
-    """What is read is what the whole model returns at the positions that the batch reads."""
-    mask = None if batch.attended is None else batch.attended.long()
-    whole = model(input_ids=batch.ids, attention_mask=mask, output_hidden_states=True)
-    expected = [whole.hidden_states[layer][batch.row, batch.column] for layer in order]
-    assert_close(layers.read(batch, order), expected)
-
-
 def assert_reads_all(layers: ForeignLayers, model: nn.Module, depth: int) -> None:
-    """In any order of the layers, with and without padding, all positions and some of them."""
-    ids, attended = inputs()
-    for order in ([*range(depth + 1)], [*reversed(range(depth + 1))], [depth], [0]):
-        assert_reads(layers, model, reads(ids, attended), order)
-    for mask in (attended, None):
-        chosen = scattered(torch.ones_like(attended) if mask is None else mask)
-        assert_reads(layers, model, reads(ids, mask, chosen), [depth, 0])
-    longer = torch.randint(5, 200, (1, 100))
-    assert_reads(layers, model, reads(longer), [depth])
+    """What is read is what the whole model returns, in any order of the layers, with and without padding."""
+    attended = torch.arange(40) < torch.tensor([[40], [25], [13]])
+    for batch in (
+        reads(torch.randint(5, 200, attended.shape), attended),
+        reads(torch.randint(5, 200, (1, 100))),
+    ):
+        mask = None if batch.attended is None else batch.attended.long()
+        whole = model(input_ids=batch.ids, attention_mask=mask, output_hidden_states=True)
+        for order in ([*range(depth + 1)], [*reversed(range(depth + 1))], [depth], [0]):
+            expected = [whole.hidden_states[layer][batch.row, batch.column] for layer in order]
+            assert_close(layers.read(batch, order), expected)
 
 
 @pytest.mark.slow
@@ -108,7 +77,7 @@ def test_every_layer_is_read_and_no_block_above_is_run(
     runs: list[nn.Module] = []
     for block in layers._list:
         block.register_forward_hook(lambda module, *_: runs.append(module))
-    layers.read(PROBE, [depth])
+    layers.read(reads(torch.tensor([[2, 4, 4, 3]])), [depth])
     assert len(runs) == depth
 
 
