@@ -88,21 +88,12 @@ def run_command(
     return ran
 
 
-def run_in_process(arguments: list[str], output: str, environment: dict[str, object]) -> None:
-    """Runs ``estime ARGUMENTS`` in this process, with its streams appended to a file."""
-    descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    for stream in (1, 2):
-        os.dup2(descriptor, stream)
-    os.environ.update({name: str(value) for name, value in environment.items()})
-    one_thread()
-    cli.main(arguments)
-
-
 def run_on_streams(arguments: list[str], *streams: str | None) -> None:
-    """Runs ``estime ARGUMENTS`` in this process with these files as its streams; ``None`` is one that
-    a shell has closed.
+    """Runs ``estime ARGUMENTS`` in this process with these files as its streams, to which it appends;
+    ``None`` is one that a shell has closed.
     """
-    opened = [os.open(path or os.devnull, os.O_RDWR | os.O_CREAT) for path in streams]
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+    opened = [os.open(path or os.devnull, flags) for path in streams]
     for number, descriptor in enumerate(opened):
         os.dup2(descriptor, number)
         os.close(descriptor)

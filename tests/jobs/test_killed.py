@@ -22,7 +22,7 @@ from estime_metric.jobs.journal import Journal
 from estime_metric.table.formats import WRITABLE
 from estime_metric.table.output import journal_path, record_path
 from estime_metric.table.table import record_of
-from tests.command import FORKS, run_command, run_in_process, write_jsonl
+from tests.command import FORKS, run_command, run_on_streams, write_jsonl
 from tests.jobs.conftest import QUICK, rows
 
 #: How often the standing test kills a run; set to 20 to accept a change of the job.
@@ -63,7 +63,7 @@ def run_in_chunks(arguments: list[str], streams: str, moment: int, kept: Connect
     mock.patch.object(Journal, "append", sending).start()
     mock.patch("os.fsync", audited_fsync).start()
     sys.addaudithook(killed)
-    run_in_process(arguments, streams, {})
+    run_on_streams(arguments, os.devnull, streams, streams)
 
 
 def started(arguments: list[str], streams: Path, moment: int = 0) -> tuple[BaseProcess, Connection]:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tokenizers
 import transformers
 
 from docs.examples import lightning_seq2seq as example
@@ -19,6 +18,7 @@ from docs.examples.trainer_metrics import estime_compute_metrics, estime_scorer
 from estime_metric import EstimeResult, EstimeScorer, embedded
 from estime_metric.measures import REPORTED
 from tests.command import json_rows
+from tests.families import byte_level
 from tests.integrations.conftest import Pairs, unzip
 from tests.integrations.harnesses.pages import run_section
 from tests.pages import ROOT, blocks
@@ -29,34 +29,24 @@ UNSEEN = (
 )
 
 
-@pytest.fixture
-def byte_level() -> transformers.PreTrainedTokenizerFast:
-    """A tokenizer without a token for padding, whose token 0 is "!"."""
-    pieces = tokenizers.Tokenizer(tokenizers.models.BPE())
-    pieces.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    pieces.decoder = tokenizers.decoders.ByteLevel()
-    alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
-    pieces.train_from_iterator([], tokenizers.trainers.BpeTrainer(initial_alphabet=alphabet))
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=pieces)
+def test_the_trainers_padding_is_no_text(bert_folder: str, pairs: Pairs) -> None:
+    """Also of a tokenizer without a token for padding, whose token 0 is "!"."""
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=byte_level([], 256))
+    assert tokenizer.decode([0]) == "!"
 
-
-def test_the_trainers_padding_is_no_text(
-    byte_level: transformers.PreTrainedTokenizerFast, bert_folder: str, pairs: Pairs
-) -> None:
     def padded(texts: list[str]) -> np.ndarray:
         """Token ids as the Trainer gathers them: -100 behind each."""
-        rows = [byte_level(text)["input_ids"] for text in texts]
+        rows = [tokenizer(text)["input_ids"] for text in texts]
         width = max(map(len, rows)) + 2
         return np.array([row + [-100] * (width - len(row)) for row in rows])
 
-    assert byte_level.decode([0]) == "!"
     summaries, sources = unzip([*pairs[:5], ("", pairs[0][1])])
     scorer = estime_scorer(summaries, sources, model=bert_folder)
     result = scorer.score(summaries, sources)
     assert scorer.config.min_tokens == int(result.mean("tokens") / 2) > 0
     outputs = transformers.EvalPrediction(padded(summaries), None, inputs=padded(sources))
     for texts in (sources, None):  # None: the inputs are decoded
-        logged = estime_compute_metrics(byte_level, scorer, texts)(outputs)
+        logged = estime_compute_metrics(tokenizer, scorer, texts)(outputs)
         assert {"inconsistency", "copied_density", "tokens"} <= {*logged}
         means = {name: result.mean(name) for name in logged}
         assert logged == pytest.approx(means, nan_ok=True)
