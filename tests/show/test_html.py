@@ -56,9 +56,12 @@ class Page(HTMLParser):
     def texts(self, *tags: str) -> list[str]:
         return [element["text"] for element in self.elements if element["tag"] in tags]
 
+    def texts_with_class(self, name: str, within: str = "estime") -> list[str]:
+        return [element["text"] for element in self.with_class(name, within)]
+
     def pane(self, name: str) -> str:
-        (text,) = self.with_class("estime-text", within=name)
-        return text["text"]
+        (text,) = self.texts_with_class("estime-text", within=name)
+        return text
 
 
 def cut(page: Page) -> list[tuple[int, int, str]]:
@@ -168,9 +171,7 @@ def test_nothing_in_a_text_becomes_markup(hostile: Explanation) -> None:
     assert page.texts("script") == [html.SCRIPT]
     assert not [name for element in page.elements for name in element if name.startswith("on")]
     assert page.texts("title", "h1", "h2") == [title, title, heading, heading]
-    assert [element["text"] for element in page.with_class("estime-signature")] == [
-        hostile.signature
-    ]
+    assert page.texts_with_class("estime-signature") == [hostile.signature]
     # What HTML cannot contain is replaced, char by char.
     markup = to_html(explained("a\x00b\ud800c\r", "\x00", ()))
     assert Page(markup).pane("estime-summary") == "a\ufffdb\ufffdc\r"
@@ -206,8 +207,7 @@ def test_several_pairs_are_on_one_page_under_an_index_with_one_legend(
         to_html(shown, headings=["x"])
     other = replace(bad, signature="ESTIME|other")
     for second, signatures in ((bad, [good.signature]), (other, ["ESTIME|other", good.signature])):
-        lines = Page(to_html([good, second])).with_class("estime-signature")
-        assert [line["text"] for line in lines] == signatures
+        assert Page(to_html([good, second])).texts_with_class("estime-signature") == signatures
 
 
 def test_a_comparison_shows_the_source_once_with_the_evidence_of_each_summary(
@@ -215,13 +215,21 @@ def test_a_comparison_shows_the_source_once_with_the_evidence_of_each_summary(
 ) -> None:
     page = Page(of_one_source(examples, ["Summary A", "Summary B"]))
     assert page.pane("estime-source") == examples[0].source
-    summaries = [text["text"] for text in page.with_class("estime-text", within="estime-summary")]
+    summaries = page.texts_with_class("estime-text", within="estime-summary")
     assert summaries == [explanation.prediction for explanation in examples]
     assert len(page.with_class("estime-legend")) == len(page.with_class("estime-signature")) == 1
     edges = {start for start, *_ in cut(page)}
     for explanation in examples:
         assert {word.best.start for word in explanation.words if word.best} <= edges
     assert page.texts("tr")[0] == "Summary ASummary B"
+
+
+def units_of(*verdicts: str) -> list[UnitVerdict]:
+    """Verdicts on words of one letter each."""
+    return [
+        UnitVerdict(2 * number, 2 * number + 1, verdict, None, None, None)
+        for number, verdict in enumerate(verdicts)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -234,32 +242,27 @@ def test_a_comparison_shows_the_source_once_with_the_evidence_of_each_summary(
     ],
 )
 def test_little_coverage_is_said(verdicts: tuple[str, ...], unit: str, remark: str | None) -> None:
-    units = [UnitVerdict(2 * n, 2 * n + 1, v, None, None, None) for n, v in enumerate(verdicts)]
-    page = Page(fragment(explained("a b c d", "d and more", units, unit=unit)))
-    remarks = [element["text"] for element in page.with_class("estime-remark")]
+    page = Page(fragment(explained("a b c d", "d and more", units_of(*verdicts), unit=unit)))
+    remarks = page.texts_with_class("estime-remark")
     assert len(remarks) == (remark is not None)
     assert all(text.startswith(remark) for text in remarks)
 
 
 def test_it_is_said_that_missing_tokens_count() -> None:
-    units = [
-        UnitVerdict(0, 1, "match", None, None, None),
-        UnitVerdict(2, 3, "absent", None, None, None),
-        UnitVerdict(4, 5, "absent", None, None, None),
-    ]
-    whole = explained("A b c", "A", units)
+    whole = explained("A b c", "A", units_of("match", "absent", "absent"))
     short = replace(whole, statistics={**whole.statistics, "missing": 6.0})
     assert short.inconsistency > whole.inconsistency
-    (remark,) = Page(fragment(short)).with_class("estime-remark")
-    assert "only 1 of the 3 tokens" in remark["text"]
-    assert "The summary has 3 tokens, 6 fewer than min_tokens." in remark["text"]
+    (remark,) = Page(fragment(short)).texts_with_class("estime-remark")
+    assert "only 1 of the 3 tokens" in remark
+    assert "The summary has 3 tokens, 6 fewer than min_tokens." in remark
 
 
 def test_emptiness(empty: Explanation) -> None:
     page = Page(to_html(empty))
-    (remark,) = page.with_class("estime-remark")
-    assert ("is empty" if not empty.tokens else "nothing was checked") in remark["text"]
-    blank = [element["text"] for element in page.with_class("estime-blank")]
+    (remark,) = page.texts_with_class("estime-remark")
+    assert ("is empty" if not empty.tokens else "nothing was checked") in remark
     texts = {"The summary is empty.": empty.prediction, "The source is empty.": empty.source}
-    assert blank == [sentence for sentence, text in texts.items() if not text.strip()]
+    assert page.texts_with_class("estime-blank") == [
+        sentence for sentence, text in texts.items() if not text.strip()
+    ]
     assert "There is no pair to show." in to_html([])
