@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from estime_metric.checks import check_pairs
 from estime_metric.wording.layout import counts_length, headings, opening, remarks, steps
@@ -246,7 +247,8 @@ class SourceWording:
         """
         within, lower = summary.within - titles, summary.lower
         names, others = self._only_with_capital, self._only_lower
-        if names.isdisjoint(within | lower) and others.isdisjoint(within | lower):
+        own = within | lower
+        if names.isdisjoint(own) and others.isdisjoint(own):
             return summary.has_capitals and len(within) <= len(lower)
         return (
             summary.has_capitals
@@ -354,9 +356,7 @@ class _Summary:
         first = opening(tokens.text)
         if tokens.text[slice(*first)].isupper():
             without_names.append(first)
-        spelled_out = {
-            position for name in self._source.spelled_out(self.entities) for position in name
-        }
+        spelled_out = frozenset(chain.from_iterable(self.spelled_out))
         runs: list[range] = []
         for position in positions:
             if position in spelled_out or _is_within(tokens.starts[position], without_names):
@@ -368,13 +368,19 @@ class _Summary:
                 runs.append(range(position, position + 1))
         return runs
 
+    @cached_property
+    def spelled_out(self) -> list[range]:
+        """The names that the source has as initials, or as another full name with these."""
+        return self._source.spelled_out(self.entities)
+
     def different_names(self) -> list[range]:
         """Each of the new names at its first occurrence."""
         written = self.entities.tokens.written
-        first: dict[str, range] = {}
-        for name in self.new_names:
-            first.setdefault(" ".join(form_of(written[position]) for position in name), name)
-        return list(first.values())
+        by_form = {
+            " ".join(form_of(written[position]) for position in name): name
+            for name in reversed(self.new_names)
+        }
+        return list(by_form.values())
 
     @cached_property
     def announcements(self) -> list[tuple[int, int]]:
@@ -413,8 +419,7 @@ class _Summary:
             return []
         ignored = self.announcements + [
             tokens.span(name)  # of "World War 1"
-            for name, initialisms in self.entities.full_names
-            if not source.initials.isdisjoint(initialisms)
+            for name in self.spelled_out
         ]
         numbers: list[range] = []
         seen: set[Reading] = set()
@@ -428,7 +433,7 @@ class _Summary:
         """The characters that the source has in another form, and those of announcements."""
         source, tokens = self._source, self.entities.tokens
         runs = [number.tokens for number in self.entities.numbers if source.has_number(number)]
-        runs += source.spelled_out(self.entities)
+        runs += self.spelled_out
         runs += [
             range(position, position + 1)
             for position in self.entities.names

@@ -150,14 +150,11 @@ _STYLED = (range(0xFB00, 0xFB07), range(0xFF01, 0xFF5F), range(0x1D400, 0x1D800)
 
 #: A space within a number, at which no line breaks.
 _THOUSANDS = re.compile(r"[\u00a0\u2009\u202f](?=\d{3}(?!\d))(?<=\d.)(?<!\d\d\d\d.)")
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 #: Letters of Korean that make a syllable, or a character that is not ASCII, with its marks.
 _CHARACTER = regex.compile(r"(?:[\u1100-\u11ff]+|[^\x00-\x7f])\p{M}*")
 
 
 def _characters(text: str) -> Iterator[Edit]:
-    if not any(map(_is_changed, set(_NOT_ASCII.findall(text)))):
-        return
     for match in _CHARACTER.finditer(text):
         start, end = match.span()
         if start and unicodedata.category(text[start])[0] == "M":
@@ -165,13 +162,6 @@ def _characters(text: str) -> Iterator[Edit]:
         character = _as_shown(text[start:end])
         if character != text[start:end]:
             yield start, end, character
-
-
-@lru_cache(maxsize=2**14)
-def _is_changed(character: str) -> bool:
-    """Whether a character, alone or with others, can be shown as another one."""
-    is_part = unicodedata.category(character)[0] == "M" or "\u1100" <= character <= "\u11ff"
-    return is_part or _as_shown(character) != character
 
 
 @lru_cache(maxsize=2**14)
