@@ -24,12 +24,12 @@ SCRIPT = """
     dir(estime_metric), estime_metric.__version__, estime_metric.EstimeConfig
     heavy = {"torch", "transformers", "numpy", "pandas", "tqdm", "cyclopts"}
     observed["imported"] = sorted(heavy & set(sys.modules))
-    estime_metric.novelty(["a"], ["a"])
-    assert "torch" not in sys.modules
     assert levels == {name: logging.getLogger(name).level for name in levels}
     assert handlers == logging.root.handlers
     assert environment == dict(os.environ)
     assert filters == warnings.filters
+    estime_metric.novelty(["a"], ["a"])
+    assert "torch" not in sys.modules
     for name in estime_metric.__all__:
         assert getattr(estime_metric, name) is not None, name
     assert set(estime_metric.__all__) <= set(dir(estime_metric))
