@@ -37,7 +37,7 @@ def check_measures(measures: Sequence[str], options: CoherenceOptions) -> None:
 
 def coherence_scores(
     texts: Sequence[str],
-    measures: Sequence[str] = ("entity_graph",),
+    measures: Sequence[str],
     *,
     sources: Sequence[str] = (),
     options: CoherenceOptions = OPTIONS,

@@ -28,6 +28,12 @@ from tests.studies.meta import oracle
 from tests.studies.meta.conftest import grid_of, made_up
 
 
+def lacking(grid: Grid, excluded: np.ndarray, measure: str = "m") -> Grid:
+    """The grid without some of its summaries."""
+    sides = (np.where(excluded, np.nan, side) for side in (grid.scores, grid.judgements))
+    return grid_of(*sides, measure)
+
+
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("kind", meta.RESAMPLES)
 @pytest.mark.parametrize(
@@ -35,11 +41,7 @@ from tests.studies.meta.conftest import grid_of, made_up
 )
 def test_weights_equal_copied_rows(kind: str, seed: int, steps: int, gaps: float) -> None:
     grid = made_up(seed=seed, steps=steps)
-    excluded = np.random.default_rng(seed).random(grid.scores.shape) < gaps
-    scores, judgements = (
-        np.where(excluded, np.nan, side) for side in (grid.scores, grid.judgements)
-    )
-    grid = grid_of(scores, judgements)
+    grid = lacking(grid, np.random.default_rng(seed).random(grid.scores.shape) < gaps)
     computed = resampled(grid, draw(grid.scores.shape, kind, 8, seed), meta.LEVELS, meta.METHODS)
     for index, (scores, judgements) in enumerate(
         oracle.resample(grid.scores, grid.judgements, kind, 8, seed)
@@ -224,23 +226,15 @@ def test_differences_are_those_of_each_pair_alone(test: str) -> None:
 
 @pytest.mark.parametrize("test", TESTS)
 def test_two_measures_rest_on_the_summaries_that_both_have(test: str) -> None:
-    both = rivals()
-    lacking = [np.random.default_rng(seed).random((9, 6)) < 0.2 for seed in (1, 2)]
-    grids = [
-        grid_of(*(np.where(gaps, np.nan, side) for side in (grid.scores, grid.judgements)), name)
-        for grid, gaps, name in zip(both, lacking, "ab", strict=True)
-    ]
-    unknown = np.logical_or(*lacking)
-    computed = compare_all(grids, test=test, levels=("summary", "system"), methods=("spearman",))
+    grids = rivals()
+    gaps = [np.random.default_rng(seed).random((9, 6)) < 0.2 for seed in (1, 2)]
+    compared = [lacking(*parts) for parts in zip(grids, gaps, "ab", strict=True)]
+    unknown = np.logical_or(*gaps)
+    in_common = [lacking(grid, unknown) for grid in grids]
+    computed = compare_all(compared, test=test, levels=("summary", "system"), methods=("spearman",))
     for row in computed.itertuples():
         values = [
-            oracle.value(
-                np.where(unknown, np.nan, grid.scores),
-                np.where(unknown, np.nan, grid.judgements),
-                row.level,
-                "spearman",
-            )
-            for grid in both
+            oracle.value(grid.scores, grid.judgements, row.level, "spearman") for grid in in_common
         ]
         assert [row.first_value, row.second_value] == pytest.approx(values)
         assert row.note == f"a and b: {(~unknown).sum()} summaries in common"

@@ -33,20 +33,17 @@ BATCH = 32
 
 class BertScorer:
     """An encoder that compares texts; EncoderUnavailableError if it cannot be loaded. ``model`` is
-    a Hub name, a folder or a bundled encoder; ``layer`` a hidden layer, 0 the embedding layer's
-    output, ``None``: ``round(17 / 24 * blocks)``, as ``bert_score``;
-    ``device`` as in `EstimeConfig`."""
+    a Hub name, a folder or a bundled encoder, whose hidden layer ``round(17 / 24 * blocks)`` is read,
+    as in ``bert_score``; ``device`` as in `EstimeConfig`."""
 
-    def __init__(
-        self, model: str = PAPER_ENCODER, *, layer: int | None = None, device: str | None = None
-    ) -> None:
+    def __init__(self, model: str = PAPER_ENCODER, *, device: str | None = None) -> None:
         import torch
 
         from estime_metric.engine.encoder.foreign import load_pretrained
 
         self._loaded = load_pretrained(model, None, torch.float32)
         info = self._loaded.info
-        self.layer = round(PAPER_DEPTH * info.blocks) if layer is None else layer
+        self.layer = round(PAPER_DEPTH * info.blocks)
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self._loaded.model.to(self._device)
         self.signature = (

@@ -91,7 +91,7 @@ def _label_of(name: str, layer: int, unit: str, setting: str, blocks: int) -> st
     return label if unit == "token" else f"{label} {unit}"
 
 
-def column_of(name: str, layer: int, unit: str, setting: str = "") -> str:
+def column_of(name: str, layer: int, unit: str, setting: str) -> str:
     """The column of a measure of ESTIME."""
     column = f"{'estime' if name == 'alarms' else name}_{unit}_{layer}"
     return f"{column} ({setting})" if setting else column

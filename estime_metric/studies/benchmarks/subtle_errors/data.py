@@ -16,8 +16,6 @@ from estime_metric.studies.keyed import listed
 #: The paper's texts (section 4) on the Hub, and the edition of the dataset in which names are not
 #: replaced by numbers.
 CNN_DAILYMAIL, CNN_DAILYMAIL_EDITION = "abisee/cnn_dailymail", "3.0.0"
-#: Numbers of errors: the paper's 3, fewer and more.
-NUMBERS = (1, 3, 5)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -46,7 +44,7 @@ def make_versions(
     pairs: pd.DataFrame,
     corrupt: SubtleErrors,
     *,
-    numbers: Sequence[int] = NUMBERS,
+    numbers: Sequence[int],
     progress: bool = False,
 ) -> Versions:
     """Inserts errors into summaries, which are assumed to be free of errors.
@@ -81,7 +79,7 @@ def make_versions(
     )
 
 
-def cnn_dailymail(pairs: int = 2000, *, seed: int = 0, path: str = CNN_DAILYMAIL) -> pd.DataFrame:
+def cnn_dailymail(pairs: int, *, seed: int = 0, path: str = CNN_DAILYMAIL) -> pd.DataFrame:
     """A random selection of CNN/DailyMail, as in the paper, which uses 2,000 pairs (it does not say
     of which split; this is the test split): articles as ``source``, their highlights (the human
     summaries; a line for each sentence) as ``summary``, and their ids as ``document``.

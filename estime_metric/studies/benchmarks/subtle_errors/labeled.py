@@ -16,7 +16,7 @@ def labeled_rows(
     sources: Sequence[str],
     corrupted: Sequence[Corrupted],
     n_errors: Sequence[int],
-    ids: Sequence[str] | None = None,
+    names: Sequence[str],
 ) -> list[LabeledRow]:
     """One row for each clean summary and one for each number of errors in it.
 
@@ -24,7 +24,7 @@ def labeled_rows(
         sources, corrupted: one source for each summary, and what `SubtleErrors` made of the
             summaries.
         n_errors: numbers of errors; a smaller number uses a subset of the errors of a larger one.
-        ids: a name for each pair; ``None`` counts from 0.
+        names: one for each pair.
 
     Returns:
         Pair after pair, the clean row first. ``label`` is 1 for clean and 0 for corrupted,
@@ -33,7 +33,6 @@ def labeled_rows(
         summary into which no error could be put has only its clean row.
     """
     rows = []
-    names = map(str, range(len(sources))) if ids is None else ids
     for source, most, name in zip(sources, corrupted, names, strict=True):
         for number in (0, *n_errors):
             version = most.first(number)

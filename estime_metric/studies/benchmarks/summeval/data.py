@@ -70,7 +70,7 @@ def read_folder(folder: Path) -> SummEval:
     )
 
 
-def from_hub(name: str = HUB_DATASET, *, revision: str = HUB_REVISION) -> SummEval:
+def from_hub(name: str = HUB_DATASET) -> SummEval:
     """Reads the Hub's dataset, or a local folder of its layout that ``datasets.load_dataset``
     reads.
 
@@ -78,8 +78,8 @@ def from_hub(name: str = HUB_DATASET, *, revision: str = HUB_REVISION) -> SummEv
     system. Raises ImportError without ``datasets``, OSError if it cannot be loaded.
     """
     advice = f"pass a folder with {DOCUMENTS}, {REFERENCES} and {SUMMARIES} as `data`"
-    rows = load_dataset(name, split="test", revision=revision, advice=advice)
-    return from_rows(list(rows), origin=name if Path(name).is_dir() else f"{name}@{revision}")
+    rows = load_dataset(name, split="test", revision=HUB_REVISION, advice=advice)
+    return from_rows(list(rows), origin=name if Path(name).is_dir() else f"{name}@{HUB_REVISION}")
 
 
 def from_rows(rows: Sequence[Mapping[str, Any]], origin: str) -> SummEval:

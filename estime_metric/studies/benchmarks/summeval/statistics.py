@@ -66,7 +66,7 @@ def analyze(scored: Scored[SummEval], *, resamples: int = 1000, seed: int = 0) -
     return frames
 
 
-def differences(scored: Scored[SummEval], resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
+def differences(scored: Scored[SummEval], resamples: int, seed: int) -> pd.DataFrame:
     """Each measure from a file minus ESTIME's first row, and a second setting of ESTIME minus the
     first one, Spearman's rho at the summary level.
 

@@ -23,7 +23,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_each_pair_gives_a_clean_row_and_one_for_each_number(bert_folder: str) -> None:
     corrupted = SubtleErrors(bert_folder, n_errors=3)([SENTENCES[0], "the.", "", SENTENCES[1]])
-    rows = labeled_rows(["source one", "two", "three", "source four"], corrupted, (1, 3))
+    rows = labeled_rows(["source one", "two", "three", "source four"], corrupted, (1, 3), "0123")
     assert " ".join(row["id"] for row in rows) == "0-0 0-1 0-3 1-0 1-1 1-3 2-0 3-0 3-1 3-3"
     assert [row["label"] for row in rows] == [1, 0, 0, 1, 0, 0, 1, 1, 0, 0]
     assert [(row["n_errors"], row["n_missing"]) for row in rows[:6]] == [
