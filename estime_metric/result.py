@@ -27,9 +27,11 @@ from estime_metric.measures import (
     reported_name,
 )
 from estime_metric.signature import Signature
+from estime_metric.table.formats import WRITABLE
 from estime_metric.table.intervals import Interval, intervals, source_id
+from estime_metric.table.output import check_writable
 from estime_metric.table.summary import Summary
-from estime_metric.table.table import LINE, SIGNATURE, SOURCE_ID, write
+from estime_metric.table.table import LINE, SIGNATURE, SOURCE_ID, rows_of, write
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -384,7 +386,9 @@ class EstimeResult:
             ValueError: another ending.
             ImportError: Parquet without pyarrow.
         """
-        write(Path(path), self.table())
+        output = Path(path)
+        check_writable(output, endings=WRITABLE)
+        write(output, rows_of(self.table()))
 
     def worst(
         self, number: int = 5, measure: str = RECOMMENDED, layer: int | None = None

@@ -1,7 +1,7 @@
 """The formats of tables: a class each, with its reader and its writer.
 
 A reader yields the lines of a file one after the other; all except that of a JSON array never have the whole
-file in memory. To add a format, write a class and add it to `FORMATS`, and to `WRITABLE` if it is written.
+file in memory. To add a format, write a class and add it to `WRITABLE`, or to `FORMATS` if it is only read.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import io
 import json
 import math
 import os
+import re
 import sys
 import zlib
 from base64 import b64encode
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, BinaryIO, cast
@@ -37,7 +37,6 @@ from estime_metric.table.output import (
     replaced,
 )
 
-WRITABLE = (".jsonl", ".csv", PARQUET)
 MAX_CELL = 10_000_000  # characters of a cell: no more are read if a quotation mark is not closed
 
 _MARK = "\ufeff"  # which files that were appended to one another have in the middle
@@ -46,6 +45,7 @@ _BATCH_ROWS, _BATCH_BYTES = 64, 4_000_000  # of Parquet that are decoded togethe
 _GROUP_ROWS, _GROUP_BYTES = 10_000, 8_000_000  # of a row group of Parquet, which is in memory
 _BUFFER = 65_536  # bytes of Parquet that are read together
 _DELIMITERS = (";", "\t", "|", ",")  # that a header may have instead of the expected one
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _KEY = b"estime"  # of the record in the metadata of Parquet
 
 #: A row of a table: the names of its columns and their values.
@@ -82,13 +82,7 @@ class Line:
 
 
 class Format:
-    """How rows are stored in a file, and the record next to it.
-
-    Attributes:
-        has_text_cells: whether all cells are text, as in CSV, so that ``7`` is not a number.
-    """
-
-    has_text_cells = False
+    """How rows are stored in a file, and the record next to it."""
 
     def read(self, path: Path, delimiter: str | None = None) -> Iterator[Line]:
         """The lines of a file; ``delimiter`` is that of CSV. Errors as of `read_rows`."""
@@ -138,15 +132,12 @@ class JsonArray(Format):
         """The objects of an array, counted from 1. The whole file is read into memory."""
         with opened_text(path, newline="\n") as text:
             content = text.read()
-        try:
-            values = _parse(content)
-            if not isinstance(values, list):
-                raise _JsonError("is not an array")
-        except _JsonError as error:
+        values, problem = _parse(content)
+        if not isinstance(values, list):
             raise ValueError(
-                f"Expected {path.name} to be a JSON array of objects, but it {error}. If it has one "
-                "object per line, name it .jsonl."
-            ) from error
+                f"Expected {path.name} to be a JSON array of objects, but it {problem or 'is not an array'}. "
+                "If it has one object per line, name it .jsonl."
+            )
         size = bytes_of(content) // max(len(values), 1)
         for number, value in enumerate(values, start=1):
             row, problem = _checked(value)
@@ -159,8 +150,6 @@ class Delimited(Format):
     Args:
         delimiter: between the cells, unless the reader is told another one.
     """
-
-    has_text_cells = True
 
     def __init__(self, delimiter: str) -> None:
         self._delimiter = delimiter
@@ -178,9 +167,7 @@ class Delimited(Format):
             reader = csv.reader(text, delimiter=delimiter or self._delimiter, strict=True)
             begins = 1  # the line of the file on which the row begins that is read next
             try:
-                columns: list[str] = []
-                while not columns and (cells := next(reader, None)) is not None:
-                    columns = _header(cells, path)
+                columns = _header(next(filter(None, reader), []), path)
                 begins = reader.line_num + 1
                 for number, cells in enumerate(reader, start=1):
                     problem = _cells_problem(cells, columns, begins)
@@ -217,18 +204,19 @@ class Parquet(Format):
         """The rows of Parquet, counted from 1."""
         with opened_parquet(path) as table:
             _check_unique(table.schema_arrow.names, path)
-            numbers = count(1)
             metadata = table.metadata
             size = sum(
                 metadata.row_group(index).total_byte_size for index in range(table.num_row_groups)
             )
             rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES * metadata.num_rows // max(size, 1)))
-            for batch in table.iter_batches(rows, use_threads=False):
-                for index in range(batch.num_rows):
-                    number = next(numbers)
-                    row, problem = _batch_row(batch, index)
-                    size = batch.slice(index, 1).nbytes
-                    yield Line(path, number, row, problem, size, number / table.metadata.num_rows)
+            slices = (
+                batch.slice(index, 1)
+                for batch in table.iter_batches(rows, use_threads=False)
+                for index in range(batch.num_rows)
+            )
+            for number, one_row in enumerate(slices, start=1):
+                row, problem = _python_row(one_row)
+                yield Line(path, number, row, problem, one_row.nbytes, number / metadata.num_rows)
 
     def record(self, path: Path) -> bytes | None:  # noqa: D102 - as of `Format`
         with opened_parquet(path) as table:
@@ -239,21 +227,13 @@ class Parquet(Format):
         r"""Writes a file with its record in the metadata. The rows are read twice: for the types of
         the columns, then for the values.
 
-        A column with values of several types becomes text, except that integers become floats if there
-        are floats. So does a column with integers of more than 64 bits. In text, all values except
-        texts are JSON. A lone surrogate, which has no UTF-8, becomes ``\ud800``.
+        A column has the type that pyarrow infers from its values; integers next to floats become floats. A
+        column of several types is text, and so is one without a type, such as that of larger integers. In
+        text, all values except texts are JSON. A lone surrogate, which has no UTF-8, becomes ``\ud800``.
         """
         pyarrow = import_pyarrow()
-        kinds: dict[str, list[Any]] = {}  # of each column, the types that can represent all values
-        for group in _groups(rows):
-            for name in dict.fromkeys(name for row in group for name in row):
-                fitting = _fitting_types(pyarrow, [row.get(name) for row in group])
-                if kinds.get(name, [pyarrow.null()]) == [pyarrow.null()]:
-                    kinds[name] = fitting
-                elif fitting != [pyarrow.null()]:
-                    kinds[name] = [kind for kind in kinds[name] if kind in fitting]
-        fields = {name: (fitting or [pyarrow.string()])[0] for name, fitting in kinds.items()}
-        columns = [(encodable(name), kind) for name, kind in fields.items()]
+        types = _column_types(pyarrow, rows)
+        columns = [(encodable(name), kind) for name, kind in types.items()]
         schema = pyarrow.schema(columns, metadata={_KEY: record} if record else None)
         with (
             replaced(path) as unfinished,
@@ -263,22 +243,20 @@ class Parquet(Format):
             for group in _groups(rows):
                 arrays = [
                     _array(pyarrow, [row.get(name) for row in group], kind)
-                    for name, kind in fields.items()
+                    for name, kind in types.items()
                 ]
                 writer.write_table(pyarrow.table(arrays, schema=schema))
                 del arrays, group  # before the next one is made
 
 
-#: The ending of a file's name -> its format.
+#: The ending of a file's name -> its format: those that are read and written, and all.
+WRITABLE: dict[str, Format] = {STANDARD: JsonLines(), ".csv": Delimited(","), PARQUET: Parquet()}
 FORMATS: dict[str, Format] = {
-    ".jsonl": JsonLines(),
+    **WRITABLE,
     ".ndjson": JsonLines(),
     ".json": JsonArray(),
-    ".csv": Delimited(","),
     ".tsv": Delimited("\t"),
-    PARQUET: Parquet(),
 }
-READABLE = tuple(ending for ending in FORMATS if ending != ".ndjson")
 
 
 def format_of(path: Path) -> Format | None:
@@ -311,7 +289,7 @@ class OpenedText(io.TextIOWrapper):
 def opened_text(path: Path, newline: str) -> Iterator[OpenedText]:
     """The text of a file in UTF-8, decompressed if its name ends in ``.gz``, or of standard input.
 
-    Bytes that are not UTF-8 make characters that `is_decoded` refuses.
+    Bytes that are not UTF-8 make lone surrogates.
 
     Args:
         path: a file, or standard input.
@@ -321,47 +299,45 @@ def opened_text(path: Path, newline: str) -> Iterator[OpenedText]:
         ValueError: the compressed data is damaged, or the file is UTF-16 or UTF-32.
         OSError: the file cannot be read.
     """
-    try:
-        with _opened(path) as stream:
-            # The mark at the start does not belong to a column's name.
-            text = OpenedText(
-                stream, encoding="utf-8-sig", newline=newline, errors="surrogateescape"
-            )
-            text.size = 0 if is_standard(path) else os.fstat(stream.fileno()).st_size
-            try:
-                yield text
-            finally:
-                text.detach()  # standard input stays open
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(
-            f"Expected {path.name} to be whole, but it cannot be decompressed ({error})."
-        ) from error
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    if is_standard(path):
-        if sys.stdin is None:
-            raise OSError(errno.EBADF, "Standard input is closed")
-        yield sys.stdin.buffer
-        return
-    is_compressed = path.suffix.lower() == GZIP
-    with gzip.open(path) if is_compressed else path.open("rb") as stream:
-        start = cast(io.BufferedReader, stream).peek(4)[:4]
-        if b"\0" in start or start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    with _opened(path) as file:
+        stream = gzip.GzipFile(fileobj=file) if path.suffix.lower() == GZIP else file
+        # The mark at the start does not belong to a column's name.
+        text = OpenedText(stream, encoding="utf-8-sig", newline=newline, errors="surrogateescape")
+        try:
+            if not is_standard(path):
+                _check_encoding(cast(io.BufferedReader, stream).peek(4)[:4], path)
+                text.size = os.fstat(file.fileno()).st_size
+            yield text
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ValueError(
-                f"Expected {path.name} to be UTF-8, but it is another encoding. Convert it, for "
-                f"example with: iconv -f UTF-16 -t UTF-8 {path.name}"
-            )
-        yield cast(BinaryIO, stream)
+                f"Expected {path.name} to be whole, but it cannot be decompressed ({error})."
+            ) from error
+        finally:
+            text.detach()  # standard input stays open
 
 
-def is_decoded(*texts: str) -> bool:
-    """Whether all of some texts could be decoded."""
-    return all(
-        text.isascii() or not any("\udc80" <= character <= "\udcff" for character in text)
-        for text in texts
-    )
+def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
+    if not is_standard(path):
+        return path.open("rb")
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "Standard input is closed")
+    return nullcontext(sys.stdin.buffer)
+
+
+def _check_encoding(start: bytes, path: Path) -> None:
+    """Refuses UTF-16 and UTF-32 (ValueError)."""
+    if b"\0" in start or start[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
+        raise ValueError(
+            f"Expected {path.name} to be UTF-8, but it is another encoding. Convert it, for "
+            f"example with: iconv -f UTF-16 -t UTF-8 {path.name}"
+        )
+
+
+def has_surrogate(*texts: str) -> bool:
+    """Whether texts have a lone surrogate, which JSON may have and which is in the place of a byte that
+    is not UTF-8.
+    """
+    return any(not text.isascii() and _SURROGATE.search(text) for text in texts)
 
 
 def bytes_of(*texts: str) -> int:
@@ -379,10 +355,6 @@ def _check_unique(columns: Iterable[str], path: Path) -> None:
             )
 
 
-class _JsonError(ValueError):
-    """A text is not JSON; the message is the end of a sentence."""
-
-
 class _Repeated(str):
     """Takes the place of an object that has this key twice."""
 
@@ -393,18 +365,16 @@ def parsed(text: str) -> tuple[Row, str]:
     """The object that a text of JSON is, and what is wrong with it, as the end of a sentence: for example
     the same key twice.
     """
-    try:
-        return _checked(_parse(text))
-    except _JsonError as error:
-        return {}, str(error)
+    value, problem = _parse(text)
+    return ({}, problem) if problem else _checked(value)
 
 
-def _parse(text: str) -> Any:
-    """The value of a text of JSON."""
-    if not is_decoded(text):
-        raise _JsonError("is not UTF-8")
+def _parse(text: str) -> tuple[Any, str]:
+    """The value of a text of JSON, and what is wrong with the text."""
+    if has_surrogate(text):
+        return None, "is not UTF-8"
     try:
-        return json.loads(text.removeprefix(_MARK), object_pairs_hook=_object)
+        return json.loads(text.removeprefix(_MARK), object_pairs_hook=_object), ""
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if error.lineno > 1 else ""
         problem = f"is not JSON ({error.msg.removesuffix(' at')} at {line}column {error.colno})"
@@ -412,7 +382,7 @@ def _parse(text: str) -> Any:
         problem = "is nested too deeply"
     except ValueError:  # Python refuses to convert this many digits, because that is slow
         problem = "has an integer with too many digits"
-    raise _JsonError(problem)
+    return None, problem
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Row | _Repeated:
@@ -426,25 +396,25 @@ def _checked(value: Any) -> tuple[Row, str]:
     """A value of JSON as a row, or what is wrong with it."""
     if not isinstance(value, (dict, _Repeated)):
         return {}, f"is a JSON {type(value).__name__}, not an object"
-    level: list[Any] = [value]  # what is inside the same number of objects and arrays
-    for _ in range(_DEPTH):
-        for repeated in level:
-            if isinstance(repeated, _Repeated):
-                return {}, f"has the key {str(repeated)!r} twice in one object"
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, (dict, list, _Repeated))
-        ]
-        if not level:
-            return cast(Row, value), ""
-    return {}, "is nested too deeply"
+    problem = _inner_problem(value, _DEPTH)
+    return ({}, problem) if problem else (cast(Row, value), "")
+
+
+def _inner_problem(value: Any, levels: int) -> str:
+    """What is wrong inside a value that may have some levels of objects and arrays."""
+    if isinstance(value, _Repeated):
+        return f"has the key {str(value)!r} twice in one object"
+    if not isinstance(value, (dict, list)):
+        return ""
+    if not levels:
+        return "is nested too deeply"
+    inner = value.values() if isinstance(value, dict) else value
+    return next(filter(None, (_inner_problem(each, levels - 1) for each in inner)), "")
 
 
 def _header(cells: list[str], path: Path) -> list[str]:
-    """The names in a header; none if it is a blank line."""
-    if not is_decoded(*cells):
+    """The names in a header."""
+    if has_surrogate(*cells):
         raise ValueError(
             f"Expected the header of {path.name} to be UTF-8, but it is not. Convert the file, for "
             "example with iconv."
@@ -464,7 +434,7 @@ def _header(cells: list[str], path: Path) -> list[str]:
 def _cells_problem(cells: list[str], columns: list[str], begins: int) -> str:
     if len(cells) > len(columns):
         return f"has more than the {len(columns)} columns of the header (line {begins} of the file)"
-    if not is_decoded(*cells):
+    if has_surrogate(*cells):
         return f"is not UTF-8 (line {begins} of the file); convert the file, for example with iconv"
     return ""
 
@@ -495,12 +465,12 @@ def opened_parquet(path: Path) -> Iterator[Any]:
             ) from error
 
 
-def _batch_row(batch: Any, index: int) -> tuple[Row, str]:
-    """A row, or what is wrong with it."""
+def _python_row(one_row: Any) -> tuple[Row, str]:
+    """A row of Arrow as Python has it, or what is wrong with it."""
     row = {}
-    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+    for name, column in zip(one_row.schema.names, one_row.columns, strict=True):
         try:
-            row[name] = column[index].as_py()
+            row[name] = column[0].as_py()
         except (ArithmeticError, ValueError) as error:  # not UTF-8, or a date Python does not know
             return {}, f"column {name!r} cannot be read ({error})"
     return row, ""
@@ -520,32 +490,29 @@ def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield group
 
 
+def _column_types(pyarrow: Any, rows: Iterable[Row]) -> dict[str, Any]:
+    """The type of each column: the best one that holds its values in all groups of rows."""
+    types: dict[str, list[Any]] = {}
+    for group in _groups(rows):
+        for name in dict.fromkeys(name for row in group for name in row):
+            known = types.setdefault(name, [])
+            if values := [row[name] for row in group if row.get(name) is not None]:
+                fitting = _fitting_types(pyarrow, values)
+                types[name] = [kind for kind in known or fitting if kind in fitting]
+    return {name: next(iter(known), pyarrow.null()) for name, known in types.items()}
+
+
 def _fitting_types(pyarrow: Any, values: Sequence[Any]) -> list[Any]:
-    """The types that can represent values, the best one first; none if only text can."""
-    kind = _type_of(pyarrow, values, None)
-    if kind is None or not _can_be_written(pyarrow, kind):
-        return []
-    if kind == pyarrow.int64() and _type_of(pyarrow, values, pyarrow.float64()) is not None:
-        return [kind, pyarrow.float64()]
-    return [kind]
-
-
-def _type_of(pyarrow: Any, values: Sequence[Any], kind: Any) -> Any:
-    """The type of an array of values, of a given ``kind`` if there is one; ``None`` if they make
-    none: a float, for example, would round a large integer.
-    """
-    try:
-        return pyarrow.array(values, kind).type
-    except (pyarrow.ArrowException, OverflowError, TypeError, ValueError):
-        return None
-
-
-def _can_be_written(pyarrow: Any, kind: Any) -> bool:
-    """Whether Parquet has a type: it has no object without fields."""
-    if pyarrow.types.is_struct(kind) and kind.num_fields == 0:
-        return False
-    children = [kind.field(index).type for index in range(kind.num_fields)]
-    return all(_can_be_written(pyarrow, child) for child in children)
+    """The types of Parquet that hold values, the best one first; text holds all of them."""
+    fitting = [pyarrow.string()]
+    with suppress(pyarrow.ArrowException, OverflowError, TypeError, ValueError):
+        inferred = pyarrow.array(values).type
+        # Parquet lacks some types, such as an object without fields.
+        pyarrow.parquet.ParquetWriter(io.BytesIO(), pyarrow.schema([("", inferred)])).close()
+        fitting.insert(0, inferred)
+        if inferred == pyarrow.int64():
+            fitting.insert(1, pyarrow.array(values, pyarrow.float64()).type)
+    return fitting
 
 
 def _array(pyarrow: Any, values: Sequence[Any], kind: Any) -> Any:
@@ -579,13 +546,13 @@ def to_json(value: Any, indent: int | None = None) -> str:
     NaN and the infinities, which JSON does not have, become ``null``; bytes become Base64; dates
     and others become text.
     """
-    write = partial(
-        json.dumps, ensure_ascii=False, allow_nan=False, default=_to_text, indent=indent
-    )
     try:
-        return write(value)
+        return json.dumps(
+            value, ensure_ascii=False, allow_nan=False, default=_to_text, indent=indent
+        )
     except ValueError:
-        return write(_without_nan(value))
+        as_text = json.dumps(value, default=_to_text)
+        return to_json(json.loads(as_text, parse_constant=lambda _: None), indent)
 
 
 def _to_cell(value: Any) -> str:
@@ -599,13 +566,3 @@ def _to_cell(value: Any) -> str:
 
 def _to_text(value: Any) -> str:
     return b64encode(value).decode("ascii") if isinstance(value, bytes) else str(value)
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {name: _without_nan(inner) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_without_nan(inner) for inner in value]
-    return value

@@ -5,13 +5,12 @@ are complete; one writer each.
 from __future__ import annotations
 
 import errno
+import glob
 import os
-import re
 import secrets
-import stat
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
@@ -69,7 +68,7 @@ def check_writable(
     inputs: Iterable[Path] = (),
     *,
     overwrite: bool = True,
-    endings: Sequence[str],
+    endings: Collection[str],
 ) -> None:
     """Refuses a path that could not or should not be written, before any work is done; ``-`` is
     accepted if ``endings`` contain the format of standard output, ``.jsonl``.
@@ -92,15 +91,16 @@ def check_writable(
         raise ValueError(
             f"Expected the output's folder to exist, but there is no {str(target.parent)!r}."
         )
-    belonging = [*_written_paths(path), journal_path(target), lock_path(target)]
+    read_files = chain.from_iterable((read, *record_paths(read)) for read in inputs)
+    existing = list(filter(Path.exists, read_files))
+    belonging = (*_written_paths(path), journal_path(target), lock_path(target))
     for written in filter(Path.exists, belonging):
-        for read in chain.from_iterable((other, *record_paths(other)) for other in inputs):
-            if read.exists() and read.samefile(written):
-                raise ValueError(
-                    f"Expected the output to differ from the inputs and their records, but "
-                    f"{str(written)!r} is {'one' if read == written else repr(str(read))}. If a pattern "
-                    "such as *.jsonl matches it, name the inputs."
-                )
+        for read in filter(written.samefile, existing):
+            raise ValueError(
+                f"Expected the output to differ from the inputs and their records, but "
+                f"{str(written)!r} is {'one' if read == written else repr(str(read))}. If a pattern "
+                "such as *.jsonl matches it, name the inputs."
+            )
     if not overwrite:
         check_absent(path)
     if ending == PARQUET:
@@ -133,21 +133,14 @@ def _try_to_replace(target: Path) -> None:
     longest name is that of the record of a table.
     """
     record = record_path(target)
-    if record.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(record))
-    first, second = unfinished_path(record), unfinished_path(record)
-    first.touch()
+    trial = unfinished_path(record)
+    trial.touch()
     try:
-        first.rename(second)
+        trial = trial.rename(unfinished_path(record))
     finally:
-        first.unlink(missing_ok=True)
-        second.unlink(missing_ok=True)
-    if target.exists():
-        folder = target.parent.stat()
-        owners = folder.st_uid, target.stat().st_uid
-        is_sticky = bool(folder.st_mode & stat.S_ISVTX) and os.geteuid() not in (0, *owners)
-        if is_sticky or os.path.ismount(target):
-            raise PermissionError(errno.EPERM, "The file cannot be replaced")
+        trial.unlink()
+    if os.path.ismount(target):  # a container can have a single file of its host
+        raise PermissionError(errno.EPERM, "The file cannot be replaced")
 
 
 def record_path(path: Path) -> Path:
@@ -204,13 +197,10 @@ def remove_unfinished(path: Path) -> None:
     """Removes what killed processes have left of `replaced` files with this path. No other process
     may write to it, see `locked`.
     """
-    stem, suffix = re.escape(path.stem), re.escape(path.suffix)
-    name = re.compile(rf"\.{stem}\.[0-9a-f]{{{2 * _TOKEN}}}\.part{suffix}")
-    for part in path.parent.iterdir():
-        if name.fullmatch(
-            part.name
-        ):  # not what is written for another file, such as `scores.v2.jsonl`
-            part.unlink()
+    token = "[0-9a-f]" * 2 * _TOKEN
+    # What is written for another file, such as `scores.v2.jsonl`, has another name.
+    for part in path.parent.glob(f".{glob.escape(path.stem)}.{token}.part{path.suffix}"):
+        part.unlink()
 
 
 def journal_path(path: Path) -> Path:

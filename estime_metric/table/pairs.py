@@ -9,7 +9,7 @@ from pathlib import Path
 
 from estime_metric.checks import has_words
 from estime_metric.passages import joined, passage_problem
-from estime_metric.table.formats import Line, Row, bytes_of, is_decoded, opened_text
+from estime_metric.table.formats import Line, Row, bytes_of, has_surrogate, opened_text
 from estime_metric.table.output import GZIP, is_standard
 from estime_metric.table.rows import TABLES, Layout, header_hint, is_table, read_rows
 
@@ -107,7 +107,7 @@ def text_problem(row: Row, column: str) -> str:
     if not isinstance(text, str):
         came = "is missing" if text is None else f"is of type {type(text).__name__}"
         return f"column {column!r} should contain text, but {came}"
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+    if has_surrogate(text):
         return f"column {column!r} contains a lone surrogate, which is not a valid character"
     return ""
 
@@ -163,7 +163,7 @@ def _read_aligned(summary_file: Path, source_file: Path, layout: Layout) -> Iter
                 raise _unequal(source_file, summary_file, difference)
             source, summary = (line.removesuffix("\n").removesuffix("\r") for line in pair)
             row = {layout.source_column: source, layout.summary_column: summary}
-            problem = pair_problem(row, *layout.text_columns) if is_decoded(*pair) else _NOT_UTF8
+            problem = _NOT_UTF8 if has_surrogate(*pair) else pair_problem(row, *layout.text_columns)
             size = bytes_of(source, summary)
             yield Line(summary_file, number, {} if problem else row, problem, size, summaries.share)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from estime_metric.table.formats import READABLE, Line, format_of
+from estime_metric.table.formats import FORMATS, Delimited, Line, format_of
 from estime_metric.table.output import GZIP
 
 
@@ -52,7 +52,7 @@ TABLES = Layout()
 def read_rows(path: Path, layout: Layout = TABLES) -> Iterator[Line]:
     """The lines of a table.
 
-    The file's name ends in one of ``READABLE``, all except Parquet also followed by ``.gz``; ``-``
+    The file's name ends in one of `FORMATS`, all except Parquet also followed by ``.gz``; ``-``
     is JSON Lines on standard input. The file is opened once, and may be moved away while it is read.
 
     Raises:
@@ -66,7 +66,7 @@ def read_rows(path: Path, layout: Layout = TABLES) -> Iterator[Line]:
     table_format = format_of(path)
     if table_format is None:
         raise ValueError(
-            f"Expected a file name that ends in {', '.join(READABLE)} (all except .parquet can be "
+            f"Expected a file name that ends in {', '.join(FORMATS)} (all except .parquet can be "
             f"followed by {GZIP}), but got {str(path)!r}. Pass text files with one text per line as "
             "`source_file` and `summary_files`."
         )
@@ -80,8 +80,7 @@ def is_table(path: Path) -> bool:
 
 def has_text_cells(path: Path) -> bool:
     """Whether all cells of a file are text, as in CSV, so that ``7`` is not a number."""
-    table_format = format_of(path)
-    return table_format is not None and table_format.has_text_cells
+    return isinstance(format_of(path), Delimited)
 
 
 def check_delimiter(layout: Layout, paths: Sequence[Path]) -> None:

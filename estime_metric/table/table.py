@@ -21,7 +21,6 @@ from estime_metric.measures import MEASURES, measure_of, reported_name
 from estime_metric.passages import joined
 from estime_metric.table.formats import (
     FORMATS,
-    WRITABLE,
     Line,
     Row,
     encodable,
@@ -31,7 +30,6 @@ from estime_metric.table.formats import (
     to_json,
 )
 from estime_metric.table.output import (
-    check_writable,
     is_standard,
     record_paths,
     resolved,
@@ -80,7 +78,7 @@ def read(
         layout: how it is read.
         own_columns: columns of the user, which are kept as they are; or output columns with their
             prefix, which are then found under both names.
-        skipped: is extended by a sentence for each line that cannot be read, and
+        skipped: an empty list, which gets a sentence for each line that cannot be read;
             ``table.attrs["skipped"]`` is their number. Without it, such a line is an error.
 
     Raises:
@@ -92,30 +90,31 @@ def read(
     record = record_of(path)
     is_aligned = layout.source_file is not None
     lines = (read_lines if is_aligned else read_rows)(path, layout)
-    known_problems = len(skipped or ())
     table = to_frame(path, _decoded(lines, layout), skipped)
-    options = record.get("options")
-    prefix = str(options.get("prefix") or "") if isinstance(options, dict) else ""
+    prefix = record.get("options", {}).get("prefix", "")
     plain_names = [column.removeprefix(prefix) for column in table]
     measures = record.get(
         "measures", [name for name in plain_names if measure_of(name) in MEASURES]
     )
-    added = (*measures, LINE, FILE, FLAG, SOURCE_ID, SIGNATURE)
-    written = {f"{prefix}{name}": name for name in added}
-    kept = table.columns.intersection(list(own_columns))
+    written = {
+        f"{prefix}{name}": name for name in (*measures, LINE, FILE, FLAG, SOURCE_ID, SIGNATURE)
+    }
+    kept = [column for column in table if column in own_columns]
     renamed = {
-        column: written[column]
-        for column in table.columns.intersection(list(written))
-        if written[column] not in kept or written[column] == column
+        column: name
+        for column, name in written.items()
+        if column in table and (name == column or name not in kept)
     }
     foreign = [
         column
-        for column in table.columns.difference([*renamed, *own_columns], sort=False)
-        if measure_of(column) in MEASURES or column in renamed.values()
+        for column in table
+        if not (column in renamed or column in kept)
+        and (measure_of(column) in MEASURES or column in renamed.values())
     ]
     table = table.drop(columns=foreign).rename(columns=renamed)
-    for column in kept.intersection(list(renamed)):  # `e_file` can be named `file`, too
-        table[column] = table[renamed[column]]
+    for column in kept:
+        if column in renamed:  # `e_file` can be named `file`, too
+            table[column] = table[renamed[column]]
     for name in table.columns.intersection(list(measures)):
         if has_text_cells(path) or table[name].isna().all():
             table[name] = converted(table[name])
@@ -123,7 +122,7 @@ def read(
         table[SIGNATURE] = record[SIGNATURE]
     _check_rows(path, table, record)
     table.attrs["record"] = record
-    table.attrs["skipped"] = len(skipped or ()) - known_problems
+    table.attrs["skipped"] = len(skipped or ())
     return table
 
 
@@ -257,7 +256,7 @@ def record_of(path: str | Path) -> dict[str, Any]:
     Raises ValueError if it is damaged, OSError or ImportError if it cannot be read.
     """
     path = Path(path)
-    table_format = None if is_standard(path) else format_of(path)
+    table_format = format_of(path)
     text = table_format.record(path) if table_format else None
     if text is None:
         return {}
@@ -269,21 +268,17 @@ def record_of(path: str | Path) -> dict[str, Any]:
     return content
 
 
-def write(path: Path, rows: Iterable[Row] | DataFrame, record: Record | None = None) -> None:
+def write(path: Path, rows: Iterable[Row], record: Record | None = None) -> None:
     """Writes rows in one step as JSON Lines, CSV or Parquet, by the ending of ``path``; ``-`` is JSON Lines on
     standard output, which has no place for the record.
 
     Args:
         path: the file.
-        rows: a data frame, or rows that can be iterated over several times: CSV and Parquet look at
-            the columns of all rows first.
+        rows: can be iterated over several times: CSV and Parquet look at the columns of all rows first.
         record: JSON data, which `record_of` reads.
 
-    Raises ValueError, OSError, ImportError as `check_writable`.
+    Raises OSError if it cannot be written; `check_writable` finds before what is wrong with a path.
     """
-    check_writable(path, endings=WRITABLE)
-    if hasattr(rows, "to_dict"):  # a data frame
-        rows = _rows_of(rows)
     if is_standard(path):
         write_standard_output(encode_json_lines(rows))
         return
@@ -292,7 +287,7 @@ def write(path: Path, rows: Iterable[Row] | DataFrame, record: Record | None = N
     FORMATS[path.suffix.lower()].write(path, rows, text.encode())
 
 
-def _rows_of(table: DataFrame) -> list[Row]:
+def rows_of(table: DataFrame) -> list[Row]:
     """The rows of a data frame; whole numbers as integers, NaN as ``None``."""
     return [
         {name: plain(value) if isinstance(value, float) else value for name, value in row.items()}

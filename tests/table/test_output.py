@@ -13,7 +13,6 @@ from estime_metric.table.formats import WRITABLE
 from estime_metric.table.output import (
     check_writable,
     locked,
-    record_path,
     remove_unfinished,
     replaced,
 )
@@ -53,13 +52,10 @@ def test_what_would_fail_at_the_end_fails_first_and_leaves_nothing(tmp_path: Pat
     assert {path.name for path in tmp_path.iterdir()} == {"out.jsonl"}
 
 
-def test_a_record_that_cannot_be_written_is_found_first(tmp_path: Path) -> None:
-    record_path(tmp_path / "out.jsonl").mkdir()
+def test_a_folder_is_no_output(tmp_path: Path) -> None:
     for folder in (Path(), tmp_path):
         with pytest.raises(ValueError, match=r"the output to be a file, but '.*' is a folder"):
             Job(inputs=(tmp_path / "a.jsonl",), output=folder)
-    with pytest.raises(IsADirectoryError, match=r"out\.jsonl\.meta\.json"):
-        check_writable(tmp_path / "out.jsonl", endings=WRITABLE)
 
 
 def test_a_file_system_without_locks_gets_a_warning_and_no_lock(tmp_path: Path) -> None:

@@ -223,7 +223,7 @@ def test_each_line_has_the_share_of_the_file_that_was_read(tmp_path: Path) -> No
         ),
         ("p.parquet", b"", "Expected p.parquet to be Parquet, but it cannot be read"),
         ("p.parquet.gz", b"", "all except .parquet can be followed by .gz"),
-        ("p.xlsx", b"", "ends in .jsonl, .json, .csv, .tsv, .parquet (all except"),
+        ("p.xlsx", b"", "ends in .jsonl, .csv, .parquet, .ndjson, .json, .tsv (all except"),
         ("p.txt", b"", "Pass text files with one text per line as `source_file`"),
     ],
 )
