@@ -10,7 +10,7 @@ from pathlib import Path
 from estime_metric.checks import has_words
 from estime_metric.passages import joined, passage_problem
 from estime_metric.table.formats import Line, Row, bytes_of, has_surrogate, opened_text
-from estime_metric.table.output import GZIP, is_standard
+from estime_metric.table.output import is_standard
 from estime_metric.table.rows import TABLES, Layout, header_hint, is_table, read_rows
 
 _HEAD = 100  # lines in which the columns are looked for before the rest is read
@@ -41,18 +41,20 @@ def read_lines(path: Path, layout: Layout = TABLES) -> Iterator[Line]:
 
 def check_readable(paths: Sequence[Path], layout: Layout) -> None:
     """Raises ValueError or OSError if a file of pairs cannot be read: now, not when those before it are
-    scored. The first lines of plain files after the first are read; of text files, all lines are counted,
-    unless compressed.
+    scored. The first lines of plain files after the first are read; of text files, all lines are counted.
     """
-    sources = layout.source_file
-    for path in paths if sources is None else [*paths, sources]:
+    sources = () if layout.source_file is None else (layout.source_file,)
+    for path in (*paths, *sources):
         if not is_standard(path):
             path.stat()
     for path in paths[1:]:
-        read = [path] if sources is None else [path, sources]
-        is_counted = sources is not None and any(file.suffix.lower() == GZIP for file in read)
-        if path.is_dir() or (all(map(Path.is_file, read)) and not is_counted):
+        if not any(map(_is_stream, (path, *sources))):
             next(read_lines(path, layout), None)
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a file can be read only once."""
+    return is_standard(path) or not (path.is_file() or path.is_dir())
 
 
 def valid_lines(lines: Iterable[Line], problems: list[str]) -> list[Line]:

@@ -14,7 +14,13 @@ import pytest
 
 from estime_metric.passages import joined
 from estime_metric.table.formats import Row
-from estime_metric.table.pairs import ColumnError, other_columns, read_lines, valid_lines
+from estime_metric.table.pairs import (
+    ColumnError,
+    check_readable,
+    other_columns,
+    read_lines,
+    valid_lines,
+)
 from estime_metric.table.rows import TABLES, Layout
 from tests.table.conftest import PAIR, save_in_all_formats
 
@@ -169,3 +175,18 @@ def test_a_list_of_other_things_than_texts_is_not_joined() -> None:
     assert joined(["a", 1]) == ["a", 1]
     assert joined(["a", "b"]) == "a\nb"
     assert joined("ab") == "ab"
+
+
+def test_a_file_on_standard_input_is_not_looked_at_before_it_is_read(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, kept = write("p.jsonl", json.dumps(PAIR)), os.dup(0)
+    with path.open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        os.dup2(stream.fileno(), 0)
+        try:
+            check_readable([path, Path("/dev/stdin")], TABLES)
+        finally:
+            os.dup2(kept, 0)
+            os.close(kept)
+        assert read_pairs(Path("-")).summaries == [PAIR["summary"]]
