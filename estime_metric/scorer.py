@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import torch
+from torch import Tensor
 
 from estime_metric._progress import Bar
 from estime_metric.checks import (
@@ -182,18 +183,13 @@ class EstimeScorer:
         """`score` for texts that `estime_metric.checks.check_pairs` returned, which are not checked
         again. It does not warn of the texts: see `EstimeResult.input_warnings`.
         """
-        encoder, config, soft_encoder = self.load()
+        config = self.resolved_config
         shape = len(predictions), len(config.layer_tuple), len(STATISTICS)
         with torch.inference_mode(False):  # otherwise the scores could never be changed in place
             statistics = torch.zeros(shape, dtype=torch.float64, device="cpu")
-        for matched in self._matches(
-            predictions,
-            sources,
-            every_unit=config.needs_every_unit,
-            progress=progress,
+        for matched, counts in self._matches(
+            predictions, sources, every_unit=config.needs_every_unit, progress=progress
         ):
-            with inference_context(encoder.device):
-                counts = count_statistics(matched, config, soft_encoder.input_embeddings)
             pairs = [pair for group in matched for pair in group.pairs]
             for (_, prediction), of_pair in zip(pairs, counts.numpy(), strict=True):
                 statistics.numpy()[prediction.rows] = of_pair
@@ -324,14 +320,15 @@ class EstimeScorer:
         """`explain_pairs` for texts that `estime_metric.checks.check_pairs` returned, and what there is
         to warn of: see `EstimeResult.input_warnings`.
         """
-        encoder, config, soft_encoder = self.load()
+        config = self.resolved_config
         if layer is not None or len(config.layer_tuple) > 1:
             check_choice("layer", layer, config.layer_tuple)
         chosen = config.layer_tuple[0] if layer is None else layer
         explanations: dict[int, Explanation] = {}
-        for matched in self._matches(predictions, sources, every_unit=True, progress=progress):
-            with inference_context(encoder.device):
-                counts = count_statistics(matched, config, soft_encoder.input_embeddings)
+        for matched, counts in self._matches(
+            predictions, sources, every_unit=True, progress=progress
+        ):
+            with inference_context(self.encoder.device):
                 pairs = [pair for group in matches_to_host(matched) for pair in group.by_pair()]
             for pair, statistics in zip(
                 pairs, counts[:, config.layer_tuple.index(chosen)], strict=True
@@ -368,11 +365,11 @@ class EstimeScorer:
         *,
         every_unit: bool,
         progress: bool | Callable[[int], None],
-    ) -> Iterator[list[MatchedGroups]]:
-        """The stages of the engine: texts -> batches of units -> embeddings -> matches, each
+    ) -> Iterator[tuple[list[MatchedGroups], Tensor]]:
+        """The stages of the engine: texts -> batches of units -> embeddings -> matches -> statistics, each
         different pair once.
         """
-        encoder, config, _ = self.load()
+        encoder, config, soft_encoder = self.load()
         batches = pair_batches(
             predictions,
             sources,
@@ -387,8 +384,9 @@ class EstimeScorer:
             for batch, embeddings in embedder.embed(batches, advance):
                 with inference_context(encoder.device):
                     matched = match_batch(batch, embeddings, normalize=config.normalize)
-                del embeddings  # before the next batch is encoded
-                yield matched
+                    del embeddings  # before the next batch is encoded
+                    counts = count_statistics(matched, config, soft_encoder.input_embeddings)
+                yield matched, counts
 
     def _input_warnings(self, predictions: Sequence[str], sources: Sequence[str]) -> dict[str, int]:
         pairs = {}
@@ -399,12 +397,8 @@ class EstimeScorer:
             pairs[SWAPPED] = shorter
         if lists := sum(map(looks_like_list, sources)):
             pairs[LIKE_LISTS] = lists
-        is_foreign_text = {text: is_foreign(text) for text in {*predictions, *sources}}
-        foreign = sum(
-            is_foreign_text[source] or is_foreign_text[summary]
-            for source, summary in zip(sources, predictions, strict=True)
-        )
-        if self.encoder.info.is_bundled and foreign and 2 * foreign >= len(sources):
+        foreign = _foreign_pairs(predictions, sources) if self.encoder.info.is_bundled else 0
+        if foreign and 2 * foreign >= len(sources):
             text = (
                 f"The texts do not seem to be in English, the language of the encoder {self.config.model!r}, so the "
                 "scores are not reliable. Pass an encoder for their language as `model`."
@@ -432,6 +426,12 @@ def _progress_bar(
 
         yield advance
         update(pairs - shown)  # pairs that needed no encoder, such as blank ones
+
+
+def _foreign_pairs(predictions: Sequence[str], sources: Sequence[str]) -> int:
+    """How many pairs have a text that is not in English."""
+    foreign = {text for text in {*predictions, *sources} if is_foreign(text)}
+    return sum(not foreign.isdisjoint(pair) for pair in zip(predictions, sources, strict=True))
 
 
 def _strings(column: Any) -> list[Any]:

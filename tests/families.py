@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable
 from pathlib import Path
 
 import torch
@@ -99,9 +98,8 @@ WIDTH = 32
 POSITIONS = 512
 
 
-def wordpiece(texts: Iterable[str], size: int, **special: str) -> Tokenizer:
-    """A lower-casing WordPiece tokenizer, as BERT has one; equal texts give equal ones."""
-    texts = list(texts)
+def wordpiece(size: int, **special: str) -> Tokenizer:
+    """A lower-casing WordPiece tokenizer, as BERT has one; always the same."""
     tokenizer = Tokenizer(models.WordPiece(unk_token=special["unk_token"]))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -111,21 +109,21 @@ def wordpiece(texts: Iterable[str], size: int, **special: str) -> Tokenizer:
     characters = sorted(
         {
             f"##{character}"
-            for text in texts
+            for text in SENTENCES
             for character in tokenizer.normalizer.normalize_str(text)
         }
     )
     trained = Tokenizer.from_str(tokenizer.to_str())
     first = [*_listed(special), *characters]
     trainer = trainers.WordPieceTrainer(vocab_size=size, special_tokens=first, show_progress=False)
-    trained.train_from_iterator(texts, trainer)
+    trained.train_from_iterator(SENTENCES, trainer)
     vocabulary = trained.get_vocab()
     tokenizer.model = models.WordPiece(vocab=vocabulary, unk_token=special["unk_token"])
     tokenizer.add_special_tokens(_listed(special))
     return tokenizer
 
 
-def byte_level(texts: Iterable[str], size: int, **special: str) -> Tokenizer:
+def byte_level(size: int, **special: str) -> Tokenizer:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -134,15 +132,13 @@ def byte_level(texts: Iterable[str], size: int, **special: str) -> Tokenizer:
         "special_tokens": _listed(special),
     }
     tokenizer.train_from_iterator(
-        texts, trainers.BpeTrainer(vocab_size=size, show_progress=False, **alphabet)
+        SENTENCES, trainers.BpeTrainer(vocab_size=size, show_progress=False, **alphabet)
     )
     return tokenizer
 
 
-def unigram(texts: Iterable[str], size: int, **special: str) -> Tokenizer:
-    """A Unigram tokenizer in the manner of SentencePiece, as ALBERT has one; equal texts give equal
-    ones.
-    """
+def unigram(size: int, **special: str) -> Tokenizer:
+    """A Unigram tokenizer in the manner of SentencePiece, as ALBERT has one; always the same."""
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFKD(), normalizers.StripAccents()])
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
@@ -150,7 +146,7 @@ def unigram(texts: Iterable[str], size: int, **special: str) -> Tokenizer:
     first = _listed(special)
     how = {"unk_token": special["unk_token"], "show_progress": False}
     tokenizer.train_from_iterator(
-        texts, trainers.UnigramTrainer(vocab_size=size, special_tokens=first, **how)
+        SENTENCES, trainers.UnigramTrainer(vocab_size=size, special_tokens=first, **how)
     )
     # The trainer sums in a random order: last digits, and with them the order of pieces, differ
     # from run to run.
@@ -200,11 +196,9 @@ _TOKENIZERS = {
 }
 
 
-def make_tokenizer(
-    family: str, texts: Iterable[str] = SENTENCES, size: int = 500
-) -> transformers.PreTrainedTokenizerFast:
+def make_tokenizer(family: str, size: int = 500) -> transformers.PreTrainedTokenizerFast:
     train, special, _ = _TOKENIZERS[family]
-    tokenizer = train(texts, size, **special)
+    tokenizer = train(size, **special)
     start, end = special["cls_token"], special["sep_token"]
     numbers = [(end, tokenizer.token_to_id(end)), (start, tokenizer.token_to_id(start))]
     if family in ("roberta", "mpnet"):

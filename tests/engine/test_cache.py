@@ -123,34 +123,27 @@ def test_epochs_with_a_cache_that_is_too_small_are_right_and_prepare_no_source_i
     preds, sources = zip(*pairs, strict=True)
     scorer = EstimeScorer(model=bert_folder)
     expected = scorer.score(preds, sources)
-    tokenized = units_of(
-        list(dict.fromkeys(sources)), scorer.resolved_config, scorer.encoder.tokenizer
-    )
+    tokenized = units_of(sources, scorer.resolved_config, scorer.encoder.tokenizer)
     of_units = sum(source.nbytes for source in tokenized)
     of_embeddings = sum(map(len, tokenized)) * scorer.bytes_per_unit
     cache = SourceCache(memory_bytes=int(share * (of_units + of_embeddings)))
     prepared: list[str] = []
     prepare = SourceWording.__init__
-
-    def counted(wording: SourceWording, text: str) -> None:
-        prepared.append(text)
-        prepare(wording, text)
-
-    monkeypatch.setattr(SourceWording, "__init__", counted)
+    monkeypatch.setattr(
+        SourceWording,
+        "__init__",
+        lambda wording, text: prepared.append(text) or prepare(wording, text),
+    )
     numbers = []
     for _ in range(3):
         prepared.clear()
-        results = [
-            EstimeScorer(model=bert_folder, cache=cache).score(
-                preds[start : start + 4], sources[start : start + 4]
-            )
-            for start in range(0, len(pairs), 4)
-        ]
-        for name in ("inconsistency", "alarms", "new_words"):
-            values = torch.cat([result.values(name) for result in results])
-            assert torch.allclose(values, expected.values(name), atol=1e-5)
+        for start in range(0, len(pairs), 4):
+            part = slice(start, start + 4)
+            result = EstimeScorer(model=bert_folder, cache=cache).score(preds[part], sources[part])
+            assert_same(expected, result, [*range(len(pairs))[part]])
+            assert torch.equal(result["new_words"], expected["new_words"][part])
         numbers.append(len(prepared))
-    assert numbers[0] == len(set(sources))
+    assert numbers[0] == len(pairs)
     if of_units <= cache.memory_bytes:
         assert numbers[1:] == [0, 0]
     else:
