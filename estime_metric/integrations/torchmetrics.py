@@ -21,7 +21,6 @@ from estime_metric.integrations.states import (
     chosen_indices,
     each_id_once,
     id_numbers,
-    ids_of,
     rows_of,
     values_of,
 )
@@ -282,27 +281,25 @@ class ESTIME(Metric):
                 "Expected a metric that is not synchronized, but got one that is: unsync it."
             )
         summaries, texts = check_pairs(preds, sources, name="preds")
-        numbers = id_numbers(ids, len(summaries))
         if indices is not None:
             chosen = chosen_indices(indices, len(summaries))
             summaries = [summaries[index] for index in chosen]
             texts = [texts[index] for index in chosen]
-            numbers = [numbers[index] for index in chosen]
+        numbers = id_numbers(ids, len(summaries))
         result = self.scorer.score_checked(summaries, texts)
         warn_of_input(result.input_warnings, stacklevel=3)  # who called `update`
         values = [
             result.values(measure, layer) for layer in result.layers for measure in self._measures
         ]
         rows = rows_of(numbers, torch.stack(values, dim=1))
-        without_id = ids_of(rows).isnan()
-        kept = ~without_id if self.reduction == "mean" else torch.full_like(without_id, True)
-        counted = values_of(rows[~kept]).view(-1, *self.total.shape)  # (n, l, m)
         with _ADDING:
-            self.total = self.total + counted.nansum(0).to(self.total.device)
-            self.count = self.count + (~counted.isnan()).sum(0).to(self.count)
             self.configuration = self._fingerprint()
-            if kept.any():
-                self.examples.append(rows[kept].to(self.total.device))
+            if ids is not None or self.reduction is None:
+                self.examples.append(rows.to(self.total.device))
+            else:
+                counted = values_of(rows).view(-1, *self.total.shape)  # (n, l, m)
+                self.total = self.total + counted.nansum(0).to(self.total.device)
+                self.count = self.count + (~counted.isnan()).sum(0).to(self.count)
 
     def compute(self) -> Tensor | dict[str, Tensor]:
         """The mean of each measure, or the values of each summary; see the class.
