@@ -25,24 +25,21 @@ def table(tmp_path: Path) -> Path:
     return write_jsonl(tmp_path / "summaries.jsonl", rows)
 
 
-def test_the_screen_shows_the_means(table: Path) -> None:
-    shown = run(table, "--measures", "entity_graph,length").stdout
+def test_the_screen_shows_the_means_and_the_output_is_that_of_score(
+    table: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "scores.csv"
+    out.write_text("old")
+    options = ["--overwrite", "--measures", "entity_graph,random", "--seed", 3, "-o", out]
+    shown = run(table, *options).stdout
+    assert f"wrote 2 rows to {out}" in shown
     assert "2 summaries scored, 0 rows skipped" in shown
     mean = (entity_graph(TEXTS[0]) + entity_graph(TEXTS[1])) / 2
     assert f"entity_graph: mean {mean:.4f} (higher is better)" in shown
-    assert "COHERENCE|entity_graph:content_words|length:characters|version:" in shown
-
-
-def test_the_output_is_that_of_score(table: Path, tmp_path: Path) -> None:
-    out = tmp_path / "scores.csv"
-    out.write_text("old")
-    shown = run(
-        table, "-o", out, "--overwrite", "--measures", "entity_graph,random", "--seed", 3
-    ).stdout
-    assert f"wrote 2 rows to {out}" in shown
-    rows = csv_rows(out)
-    assert list(rows[0]) == ["line", "id", "entity_graph", "random"]
-    assert record_of(out)["signature"].startswith("COHERENCE|entity_graph:content_words|random")
+    signature = "COHERENCE|entity_graph:content_words|random:seed 3|version:"
+    assert signature in shown
+    assert list(csv_rows(out)[0]) == ["line", "id", "entity_graph", "random"]
+    assert record_of(out)["signature"].startswith(signature)
 
 
 def test_rows_without_a_summary_are_named_and_columns_of_the_user_not_replaced(table: Path) -> None:
