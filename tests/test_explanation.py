@@ -8,8 +8,8 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
 from itertools import pairwise
 
 import numpy as np
@@ -43,6 +43,20 @@ ODD_CHARACTERS = (
 )
 
 
+def made(start: int, end: int, verdict: str = "match", margin: float | None = None) -> UnitVerdict:
+    """A verdict without evidence."""
+    return UnitVerdict(start, end, verdict, None, None, margin)
+
+
+def word_units(text: str, margins: Mapping[str, float]) -> list[UnitVerdict]:
+    """Each word with a margin is an alarm, each other one a match."""
+    units = []
+    for start, end in locate_words(text, split_words(text)):
+        margin = margins.get(text[start:end])
+        units.append(made(start, end, "match" if margin is None else "alarm", margin))
+    return units
+
+
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("name", [*TOKENIZERS, "deberta-v2"])
 def test_the_verdicts_add_up_to_the_score(
@@ -57,8 +71,8 @@ def test_the_verdicts_add_up_to_the_score(
     scorer = EstimeScorer(model=encoder_folder(name), unit=unit, **SHORT)
     result = scorer.score(*split(texts))
     shown = scorer.explain_pairs(*split(texts))
-    for name in ("overlap", "tokens"):
-        assert [getattr(each, name) for each in shown] == result.values(name).tolist()
+    assert [each.overlap for each in shown] == result.values("overlap").tolist()
+    assert [each.tokens for each in shown] == result.values("tokens").tolist()
     graded = [sum(unit.graded_alarm for unit in each.units) for each in shown]
     np.testing.assert_allclose(graded, [each.graded_alarms for each in shown], atol=1e-4)
     alarms = torch.tensor([each.alarms for each in shown])
@@ -94,7 +108,7 @@ def test_each_word_names_the_passage_of_its_evidence() -> None:
     assert "'boat': alarm, best match in the source is 'house' (margin" in str(wrong)
     assert re.search("^- 'Oslo': new name, passage b7$", str(wrong), re.MULTILINE)
     assert wrong.to_dict()["passages"][2] == {"id": "b7", "start": 36, "end": 57}
-    unseen = explained("Oslo", "", [UnitVerdict(0, 4, "absent", None, None, None)])
+    unseen = explained("Oslo", "", [made(0, 4, "absent")])
     assert [word.passage for word in replace(unseen, passages=wrong.passages).words] == [None]
 
 
@@ -159,12 +173,11 @@ def test_evidence_is_a_unit_of_the_source(kind_folder: str, pairs: Pairs, unit: 
 def test_absent_units_are_shown_with_the_position_of_their_context(bert_folder: str) -> None:
     source, summary = "The cat sat on the mat while the dog slept.", "The river sat on the mat"
     for unit in UNITS:
-        shown = EstimeScorer(model=bert_folder, unit=unit, **SHORT).explain(summary, source)
-        absent = [each for each in shown.words if each.verdict == "absent"]
-        assert "river" in [summary[word.start : word.end] for word in absent]
-        for each in absent:
-            assert (each.same, each.margin) == (None, None)
-            assert source[each.best.start : each.best.end].strip()
+        words = EstimeScorer(model=bert_folder, unit=unit, **SHORT).explain(summary, source).words
+        assert "river" in [word.text for word in words if word.verdict == "absent"]
+        for word in words:
+            assert (word.verdict == "absent") == (word.same is None) == (word.margin is None)
+            assert word.best_text.strip()
     first = EstimeScorer(model=bert_folder, **SHORT).explain("the cat", "the the").units[0]
     assert (first.verdict, first.margin) == ("match", None)  # there is no other unit
     assert first.best == first.same is not None
@@ -179,10 +192,7 @@ def test_a_word_that_the_encoder_cannot_read_is_not_said_to_be_absent(bert_folde
     assert "is not in the source" in notes[1]
     other_capitals = EstimeScorer(model=bert_folder, unit="word", **SHORT).explain("THE", "the cat")
     assert "but not as the same word" in note(other_capitals.words[0], "word")
-    parts = [
-        UnitVerdict(0, 3, "match", None, None, None),
-        UnitVerdict(3, 4, "absent", None, None, None),
-    ]
+    parts = [made(0, 3), made(3, 4, "absent")]
     shown = explained("cats", "s cat", parts, unit="word")  # cut by a user's splitter
     assert [word.is_written for word in shown.words] == [False, False]
 
@@ -193,15 +203,12 @@ def test_words_are_those_of_the_text_whatever_the_pieces_of_the_encoder_are(
 ) -> None:
     scorer = EstimeScorer(model=kind_folder, unit=unit, **SHORT)
     texts = [*ODD_CHARACTERS, *SENTENCES[:4]]
-    shown = scorer.explain_pairs(texts, texts[::-1])
-    for each in shown:
-        check_spans(each)
-        assert [word.text for word in each.words] == [word.text.strip() for word in each.words]
-    for each, text in zip(shown[-4:], SENTENCES, strict=False):
-        words = " ".join(
-            word.text for word in each.words
-        ).split()  # "two million" is one new number
-        assert words == split_words(text)
+    for shown in scorer.explain_pairs(texts, texts[::-1]):
+        check_spans(shown)
+        words = [word.text for word in shown.words]
+        assert words == [word.strip() for word in words]
+        if shown.prediction in SENTENCES:  # "two million" is one new number
+            assert " ".join(words).split() == split_words(shown.prediction)
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -230,8 +237,8 @@ def check_spans(shown: Explanation) -> None:
     for units in (shown.units, shown.words):
         assert all(0 <= unit.start <= unit.end <= len(shown.prediction) for unit in units)
         assert all(unit.start <= following.start for unit, following in pairwise(units))
-        for evidence in [position for unit in units for position in (unit.best, unit.same)]:
-            assert evidence is None or 0 <= evidence.start <= evidence.end <= len(shown.source)
+        evidence = {unit.best for unit in units} | {unit.same for unit in units}
+        assert all(0 <= each.start <= each.end <= len(shown.source) for each in evidence - {None})
     assert all(word.end <= following.start for word, following in pairwise(shown.words))
     assert sum(word.units for word in shown.words) == len(shown.units)
     covered = {at for word in shown.words for at in range(word.start, word.end)}
@@ -260,39 +267,22 @@ def test_all_that_is_shown_can_be_written_as_json(bert_folder: str, pairs: Pairs
     shown = EstimeScorer(model=bert_folder, **SHORT).explain(*pairs[4])
     read = json.loads(json.dumps(shown.to_dict(), allow_nan=False))
     for name in ("prediction", "source", "alarms", "overlap", "tokens", "layer", "signature"):
-        assert read[name] == getattr(shown, name)
-    assert (len(read["units"]), len(read["words"])) == (shown.tokens, len(shown.words))
-    assert read["units"][0]["best"]["similarity"] == shown.units[0].best.similarity
+        assert read.pop(name) == getattr(shown, name)
+    assert read["units"] == [asdict(unit) for unit in shown.units]
+    assert [word["text"] for word in read["words"]] == [word.text for word in shown.words]
 
 
 def test_the_surest_words_come_first() -> None:
     source = "Anna Berg's boat cost 1,200 euros in May. The well-kept boat was red, he said."
     summary = "Boats of Berg cost 1,300 in May. Repairs by Smith, it says, paid Anna's well-made boat [7]."
     alarms = {"Anna's": -3.0, "May": -1.0, "it": -9.0, ",": -8.0, "7": -7.0, "cost": -2.0}
-    units = []
-    for start, end in locate_words(summary, split_words(summary)):
-        margin = alarms.get(summary[start:end])
-        verdict = "match" if margin is None else "alarm"
-        units.append(UnitVerdict(start, end, verdict, None, None, margin))
-    shown = explained(summary, source, units, unit="word")
-
-    def surest(**options: bool) -> list[tuple[str, str | None]]:
-        return [(word.text, word.kind) for word in shown.surest_words(**options)]
-
-    new = [("Smith", "new name"), ("1,300", "new number")]
-    new_words = ("Boats", "of", "Repairs", "by", "it", "says", "paid", "well-made")
-    new += [(word, "new word") for word in new_words]
-    certain = [("Anna's", "alarm"), ("cost", "alarm"), ("May", "alarm")]
-    assert surest() == [*new, *certain]
-    small = [(",", "alarm"), (",", "alarm"), ("7", "alarm")]
-    assert surest(function_words=True) == [*new, *small, *certain]
-
-
-def word_units(text: str) -> list[UnitVerdict]:
-    return [
-        UnitVerdict(start, end, "match", None, None, None)
-        for start, end in locate_words(text, split_words(text))
-    ]
+    shown = explained(summary, source, word_units(summary, alarms), unit="word")
+    surest = "Smith 1,300 Boats of Repairs by it says paid well-made Anna's cost May"
+    assert " ".join(word.text for word in shown.surest_words()) == surest
+    every = shown.surest_words(function_words=True)
+    assert " ".join(word.text for word in every) == surest.replace("Anna", ", , 7 Anna")
+    kinds = ["new name", "new number", *["new word"] * 8, *["alarm"] * 6]
+    assert [word.kind for word in every] == kinds
 
 
 @pytest.mark.parametrize(
@@ -307,22 +297,17 @@ def word_units(text: str) -> list[UnitVerdict]:
         # one part of a word is written, the other is not
         ("Troops of the US left.", "US-backed troops left.", [("US-backed", "new word")]),
         ("Twelve men left.", "12 men left.", []),  # written in another form
-        (
-            "They paid them for this.",
-            "They paid eighteen million for this to Bob Miller.",
-            [("Bob Miller", "new name"), ("eighteen million", "new number"), ("to", "new word")],
-        ),
+        ("He met two of them.", "He met Bob Miller of them.", [("Bob Miller", "new name")]),
     ],
 )
 def test_every_new_word_is_shown_and_what_is_written_is_not(
     source: str, summary: str, expected: list[tuple[str, str]]
 ) -> None:
-    shown = explained(summary, source, word_units(summary), unit="word")
+    shown = explained(summary, source, word_units(summary, {}), unit="word")
     assert [(word.text, word.kind) for word in shown.surest_words()] == expected
 
 
 def test_a_number_in_another_form_is_not_said_to_be_absent() -> None:
-    units = [UnitVerdict(0, 2, "absent", None, None, None), *word_units("12 men left.")[1:]]
-    word = explained("12 men left.", "Twelve men left.", units, unit="word").words[0]
+    [word] = explained("12", "Twelve men left.", [made(0, 2, "absent")], unit="word").words
     assert (word.kind, word.is_written, strength(word)) == (None, True, 0.0)
     assert "occurs in the source" in note(word, "word")

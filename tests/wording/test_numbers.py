@@ -144,6 +144,8 @@ _SAME = """
     the 19th century = the 1800s
     the 19th and 20th centuries = the 1800s and the nineteen hundreds
     WWI = World War 1
+    Henry V = Henry 5
+    Malcolm X = Malcolm 10
     the First World War = WW1
 """
 SAME = [line.strip().split(" = ") for line in _SAME.splitlines() if " = " in line]
