@@ -99,16 +99,6 @@ class Comparison(Examples):
 
         return sorted(self.names, key=place)
 
-    def interval(self, measure: str, system: str) -> Interval:
-        """The mean of a compared measure of a system, with its interval; ValueError if there is no such
-        measure or system.
-        """
-        check_choice("measure", measure, self.measures)
-        check_choice("system", system, self.names)
-        is_row = (self.means["measure"] == measure) & (self.means["system"] == system)
-        (row,) = self.means[is_row].drop(columns=["measure", "system"]).to_dict("records")
-        return Interval(**row)
-
 
 def compare_scores(
     systems: Mapping[str, pd.DataFrame],

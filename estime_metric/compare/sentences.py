@@ -92,7 +92,7 @@ def _agreement() -> str:
 
 
 def _method(comparison: Comparison) -> str:
-    pairs = len(comparison.pairs) // len(comparison.measures)
+    pairs = len(comparison.compared)
     corrected = f", corrected by Holm's method for {pairs} pairs of systems" if pairs > 1 else ""
     return (
         f"{counted(comparison.examples, 'example')}, matched by column {comparison.matched_by!r}. A "
