@@ -46,7 +46,7 @@ def test_the_settings_of_a_scored_file(
 def test_a_json_object_of_options(tmp_path: Path) -> None:
     """What it contains, defaults too, and nothing else; options of a call override it."""
     path = tmp_path / "options.json"
-    options = {"unit": "word", "tagger": "nltk", "keep_tags": ["NN"], "normalize": False}
+    options = {"unit": "word", "tagger": "nltk", "normalize": False, "distance": 4}
     path.write_text(json.dumps(options))
     assert contained(path) == (options, False)
     own = {"model": "paper", "unit": "token"}
