@@ -310,8 +310,8 @@ def plain(number: float) -> Number:
     rounded to six digits.
 
     Example:
-        >>> plain(2.0), plain(0.1234567), plain(1e20)
-        (2, 0.123457, 1e+20)
+        >>> plain(2.0), plain(0.1234567), plain(1e20), plain(math.nan)
+        (2, 0.123457, 1e+20, None)
     """
     if math.isnan(number):
         return None

@@ -30,16 +30,13 @@ FILES = {
 def test_a_folder_that_holds_something_is_refused_before_anything_is_read(
     command: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "scores.csv").write_text("mine")
-    shown = run_command(*command.split(), "-o", tmp_path / "out", status=2)
-    assert (
-        "out is not empty. Name another folder, or use --overwrite to replace its files."
-        in shown.stderr
-    )
-    assert (tmp_path / "out" / "scores.csv").read_text() == "mine"
-    for options in ([tmp_path / "out", "--overwrite"], [tmp_path / "new"]):  # there are no data
-        assert "is not empty" not in run_command(*command.split(), "-o", *options, status=2).stderr
+    scores = tmp_path / "scores.csv"
+    scores.write_text("mine")
+    said = "is not empty. Name another folder, or use --overwrite to replace its files."
+    assert said in run_command(*command.split(), "-o", tmp_path, status=2).stderr
+    assert scores.read_text() == "mine"
+    for options in ([tmp_path, "--overwrite"], [tmp_path / "new"]):  # there are no data
+        assert said not in run_command(*command.split(), "-o", *options, status=2).stderr
 
 
 @pytest.mark.parametrize(("command", "name"), FILES.items())
@@ -52,23 +49,24 @@ def test_a_file_that_exists_is_refused_before_anything_is_read(
     assert (tmp_path / name).read_text() == "mine"
 
 
-@pytest.mark.parametrize("command", ["score --example", "compare a.csv b.csv"])
 def test_parquet_without_pyarrow_is_refused_before_anything_is_read(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    shown = run_command(*command.split(), "-o", tmp_path / "out.parquet", status=2)
+    shown = run_command("compare", "a.csv", "b.csv", "-o", tmp_path / "out.parquet", status=2)
     assert shown.stderr == "error: Parquet needs pyarrow: pip install 'estime-metric[files]'.\n"
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("command", ["score", "explain", "corrupt", "compare", "coherence"])
 def test_an_input_is_never_overwritten(command: str, tmp_path: Path) -> None:
-    path = tmp_path / "pairs.jsonl"
+    """Under any of its names."""
+    path, link, hard = (tmp_path / f"{name}.jsonl" for name in ("pairs", "link", "hard"))
     path.write_text("mine")
-    for options in ([], ["--overwrite"]):
-        refused = run_command(command, path, "-o", path, *options, status=2).stderr
-        assert "the output to differ from the input" in refused
+    link.symlink_to(path)
+    hard.hardlink_to(path)
+    for output in (path, link, hard):
+        refused = run_command(command, path, "-o", output, "--overwrite", status=2).stderr
+        assert "the output to differ from the inputs and their records, but" in refused
     assert path.read_text() == "mine"
 
 
@@ -77,10 +75,9 @@ def test_what_is_not_a_row_format_is_not_written_to_standard_output(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for output in ("-", "/dev/stdout"):
-        shown = run_command(*command.split(), output, status=2)
-        assert "error: Expected the output to " in shown.stderr
-        assert shown.stdout == ""
+    shown = run_command(*command.split(), "-", status=2)
+    assert "error: Expected the output to " in shown.stderr
+    assert shown.stdout == ""
     assert not list(tmp_path.iterdir())
 
 
@@ -138,15 +135,3 @@ def test_records_of_inputs_and_of_other_files_are_kept(
         Path(name).write_text("mine")
     assert record in run_command(*command.split(), status=2).stderr
     assert Path(record).read_text() == "mine"
-
-
-def test_a_link_to_an_input_is_refused_as_the_input_is(tmp_path: Path) -> None:
-    path = tmp_path / "pairs.jsonl"
-    path.write_text("mine")
-    (tmp_path / "link.jsonl").symlink_to(path)
-    (tmp_path / "hard.jsonl").hardlink_to(path)
-    for name in ("pairs", "link", "hard"):
-        shown = run_command(
-            "score", path, "-o", tmp_path / f"{name}.jsonl", "--overwrite", status=2
-        )
-        assert "the output to differ from the inputs and their records, but" in shown.stderr

@@ -436,6 +436,8 @@ def test_sources_that_are_lists_survive_every_format(
     table = write_jsonl(tmp_path / "pairs.jsonl", made)
     scored = score_files(Job(inputs=(table,), output=out, keep_texts=True, prefix="e_"), scorer)
     assert read(out)["source"].tolist() == ["A dog sat.\nA cat ran.", "A dog sat.", "A dog sat."]
+    (_, row), *_ = table_rows(out)
+    assert row["source"] == (made[0]["source"] if ending == ".jsonl" else "A dog sat.\nA cat ran.")
     copied = score_files(Job(inputs=(out,), output=again), scorer)
     assert copied.table["source_id"].tolist() == scored.table["source_id"].tolist()
 

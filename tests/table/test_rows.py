@@ -83,16 +83,10 @@ def test_blank_lines_are_counted_and_skipped(write: Write) -> None:
         assert [line.number for line in read_rows(path)] == numbers
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{}", "it is not an array. If it has one object per line, name it .jsonl"),
-        ('[{"a": 1},\n {"a": ', "Expecting value at line 2, column 8"),
-    ],
-)
-def test_what_is_no_array_is_refused(write: Write, text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
-        list(read_rows(write("p.json", text)))
+def test_json_that_is_no_array_is_refused(write: Write) -> None:
+    message = r"it is not an array\. If it has one object per line, name it \.jsonl"
+    with pytest.raises(ValueError, match=message):
+        list(read_rows(write("p.json", "{}")))
 
 
 def test_csv_with_quoted_line_breaks_a_byte_order_mark_and_rows_of_other_lengths(
@@ -140,23 +134,19 @@ def test_cells_of_csv_may_be_long_and_the_index_that_pandas_writes_is_a_column(
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ('1,"Anna.\n2,Peter.\n3,Kim.\n', 2, "unexpected end of data"),
         ('1,a\n2,"Anna.\n3,b\n4,"Peter.\n', 3, "',' expected after '\"'"),
-        ('1,"Anna" bought a boat.\n', 2, "',' expected after '\"'"),
         ('"one\ntwo",b\n"three\nfour","Anna.\n5,b\n', 4, "unexpected end of data"),
     ],
 )
 def test_a_quotation_mark_that_joins_rows_is_an_error_at_its_row(
     write: Write, text: str, line: int, message: str
 ) -> None:
-    for name, delimiter in (("p.csv", ","), ("p.tsv", "\t")):
-        path = write(name, f"id,note\n{text}".replace(",", delimiter))
-        expected = (
-            f"Expected {name} to be CSV, but the row that begins on line {line} of the file is not: "
-            f"{message.replace(',', delimiter)}. Is a quotation mark not closed?"
-        )
-        with pytest.raises(ValueError, match=f"^{re.escape(expected)}$"):
-            list(read_rows(path))
+    expected = (
+        f"Expected p.csv to be CSV, but the row that begins on line {line} of the file is not: "
+        f"{message}. Is a quotation mark not closed?"
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(expected)}$"):
+        list(read_rows(write("p.csv", f"id,note\n{text}")))
 
 
 def test_what_follows_an_open_quotation_mark_is_not_all_read(
@@ -214,7 +204,7 @@ def test_each_line_has_the_share_of_the_file_that_was_read(tmp_path: Path) -> No
     [
         *(
             ("p.jsonl", '{"a": 1}'.encode(encoding), "iconv -f UTF-16 -t UTF-8 p.jsonl")
-            for encoding in ("utf-16", "utf-16-be", "utf-16-le", "utf-32")
+            for encoding in ("utf-16", "utf-16-be")
         ),
         (
             "p.csv",
@@ -234,24 +224,15 @@ def test_what_is_no_table_is_refused(
         list(read_rows(write(name, content)))
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"use_dictionary": False, "column_encoding": {"s": "DELTA_BYTE_ARRAY"}},
-        {"compression": "zstd", "row_group_size": 7},
-    ],
-)
-def test_parquet_of_all_types_is_read_as_python_has_them(
-    tmp_path: Path, options: dict[str, Any]
-) -> None:
+def test_parquet_of_all_types_is_read_as_python_has_them(tmp_path: Path) -> None:
     rows = [
         {"s": "a", "l": ["a", None], "t": {"x": "u", "y": [1]}, "b": b"\xff", "n": 1.5, "m": True},
         {"s": None, "l": [], "t": None, "b": None, "n": None, "m": None},
         {"s": "a", "l": None, "t": {"x": None, "y": []}, "b": b"", "n": 2.0, "m": False},
     ]
     path = tmp_path / "p.parquet"
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows * 300), path, **options)
+    written = pyarrow.Table.from_pylist(rows * 300)
+    pyarrow.parquet.write_table(written, path, compression="zstd", row_group_size=7)
     assert table_rows(path) == list(enumerate(rows * 300, start=1))
 
 
@@ -274,8 +255,7 @@ def test_a_value_of_parquet_that_python_does_not_have_is_one_bad_line(
 
 def test_parquet_that_names_a_column_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "p.parquet"
-    columns = [pyarrow.array([text]) for text in ("Anna sold a boat.", "Peter flew.", "Anna.")]
-    written = pyarrow.table(columns, names=["source", "summary", "summary"])
+    written = pyarrow.table([["Anna sold a boat."], ["Peter flew."]], names=["summary"] * 2)
     pyarrow.parquet.write_table(written, path)
     with pytest.raises(
         ValueError, match=r"^Expected the column names in p\.parquet to be unique, but 'summary' "
@@ -283,16 +263,13 @@ def test_parquet_that_names_a_column_twice_is_refused(tmp_path: Path) -> None:
         list(read_rows(path))
 
 
-@pytest.mark.parametrize(
-    "damage", [lambda data: data[:-9], lambda data: data.replace(b"line", b"l\xffne")]
-)
-def test_damaged_parquet_is_named(
-    write: Write, tmp_path: Path, damage: Callable[[bytes], bytes]
+def test_parquet_with_a_column_name_that_is_not_utf_8_is_damaged(
+    write: Write, tmp_path: Path
 ) -> None:
     table.write(tmp_path / "whole.parquet", [{"line": number} for number in range(1_000)])
-    path = write("p.parquet", damage((tmp_path / "whole.parquet").read_bytes()))
+    data = (tmp_path / "whole.parquet").read_bytes()
     with pytest.raises(ValueError, match=r"Expected p\.parquet to be Parquet"):
-        list(read_rows(path))
+        list(read_rows(write("p.parquet", data.replace(b"line", b"l\xffne"))))
 
 
 @pytest.fixture(scope="module")
