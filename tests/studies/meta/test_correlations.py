@@ -99,7 +99,9 @@ def test_p_values_are_those_of_scipy_and_only_of_one_correlation() -> None:
                 assert computed == pytest.approx(tests[method](*items[level]).pvalue), method
             else:
                 assert np.isnan(computed)
-    assert np.isnan(p_value(np.ones((4, 3)), made_up(4, 3).judgements, "summary", "spearman"))
+    varied, constant = made_up(4, 3).judgements, np.ones((4, 3))
+    for sides in ((varied, constant), (constant, varied)):
+        assert np.isnan(p_value(*sides, "summary", "spearman"))
 
 
 @pytest.mark.parametrize("method", METHODS)
