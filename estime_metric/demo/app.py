@@ -60,7 +60,7 @@ def build(handlers: Handlers) -> gr.Blocks:
     opening = list(examples.values())[OPENING]
     blocks = gr.Blocks(title="ESTIME", analytics_enabled=False, fill_width=True)
     with blocks:
-        _html(page.asset("header.html"))
+        _html(page.HEADER)
         with gr.Row(elem_classes="demo-columns"):
             with gr.Column(scale=1, min_width=300, elem_id="texts"):
                 source = _text_box("Source", opening[0], lines=9)
@@ -77,7 +77,7 @@ def build(handlers: Handlers) -> gr.Blocks:
             with gr.Column(scale=3, min_width=320):
                 result = _html(handlers.draw(*opening), elem_id="result", min_height=300)
         with gr.Accordion("How to read this", open=False, elem_id="help"):
-            _html(page.asset("help.html"))
+            _html(page.HELP)
 
         def draw(source: str | None, summary: str | None, other: str | None) -> str:
             return handlers.draw(source or "", summary or "", other or "")

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from html import escape
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from estime_metric.show import html
@@ -16,14 +15,13 @@ if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
 
 
-def asset(name: str) -> str:
-    """The text of a file of this package."""
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
+#: HTML above the texts, and how to read a result.
+HEADER = html.asset(__package__, "header.html")
+HELP = html.asset(__package__, "help.html")
 
 #: HTML for the page's head. It contains the style too, because Gradio's option for styles does not support
 #: ``@container``.
-HEAD = f"<style>{html.STYLE}{asset('demo.css')}</style><script>{html.SCRIPT}</script>"
+HEAD = f"<style>{html.STYLE}{html.asset(__package__, 'demo.css')}</style><script>{html.SCRIPT}</script>"
 
 #: The counts in which two summaries are compared.
 COMPARED = ("inconsistency", "alarms", "new words", "copied density")

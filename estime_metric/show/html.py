@@ -17,17 +17,18 @@ from estime_metric.show import captions
 from estime_metric.verdicts import Verdicts, WordVerdict
 
 
-def _asset(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+def asset(package: str, name: str) -> str:
+    """The text of a file of a package."""
+    return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 #: CSS for all fragments of a page, scoped under ``.estime``; colors and fonts are variables named
 #: ``--estime-...``.
-STYLE = _asset("estime.css")
+STYLE = asset(__package__, "estime.css")
 
 #: JavaScript for all fragments of a page: it shows a unit's evidence at hover, focus or click;
 #: idempotent.
-SCRIPT = _asset("estime.js")
+SCRIPT = asset(__package__, "estime.js")
 
 #: Title of a page.
 TITLE = "ESTIME: alarms and their evidence"
