@@ -163,6 +163,7 @@ def test_the_copying_is_computed_from_texts_that_are_there() -> None:
     expected = [np.mean(novelty(texts, sources)["copied_density"]) for texts in (copies, words)]
     assert systems["copied_density"].tolist() == pytest.approx(expected)
     assert systems["blank"].tolist() == [0, 1]
+    a["copied_density"] = 99.0  # a column of one's own with that name is another one
     (row,) = to_rows(compared(a, b, measures="copied_density"))  # needs no scores either
     for name in ("mean", "copied_density"):
         assert (row[f"{name}_a"], row[f"{name}_b"]) == pytest.approx(expected)
