@@ -21,7 +21,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from estime_metric.table.arrays import Floats
+
 Name = TypeVar("Name", bound=Hashable)
 
 CONFIDENCE = 0.95

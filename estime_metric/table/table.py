@@ -131,16 +131,15 @@ def _decoded(lines: Iterable[Line], layout: Layout) -> Iterator[Line]:
     text that cannot be scored because of a lone surrogate, is invalid.
     """
     for line in lines:
-        row = line.row
+        row, problem = line.row, line.problem
         source = row.get(layout.source_column)
-        problem = ""
         if isinstance(row.get(layout.summary_column), str):
             problem = text_problem(row, layout.summary_column)
         if source and isinstance(source, (str, list)):
             problem = problem or source_problem(row, layout.source_column)
         if isinstance(source, list):
             row = row | {layout.source_column: joined(source) or None}
-        yield replace(line, row={} if problem else row, problem=problem or line.problem)
+        yield replace(line, row={} if problem else row, problem=problem)
 
 
 def to_frame(path: Path, lines: Iterable[Line], skipped: list[str] | None = None) -> DataFrame:
