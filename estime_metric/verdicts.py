@@ -19,8 +19,8 @@ from estime_metric.engine.splitter import Span, find_splitter, locate_in
 from estime_metric.engine.statistics import graded_alarms
 from estime_metric.measures import MEASURES, RECOMMENDED
 from estime_metric.passages import Passage
+from estime_metric.wording.english import FUNCTION_WORDS
 from estime_metric.wording.source import NEW_NAME, NEW_NUMBER, SummaryWording
-from estime_metric.wording.tables import FUNCTION_WORDS
 
 #: In the order in which units decide about their word. ``alarm``: the most similar source unit is a different
 #: unit (Eq. 1). ``match``: it is the same unit. ``absent``: the unit does not occur in the source (or the
@@ -197,22 +197,18 @@ class Verdicts:
         facts = self.wording.facts
         kind_at = _by_position((fact.kind, fact.start, fact.end) for fact in facts)
         word_at = _by_position(self.wording.words)
-        lacking = _by_position(("new word", *span) for span in self.wording.new_words)
-        words_of_summary, words_of_source = [], []  # with units that are words, these are the words
-        if self.unit == "token":
-            words_of_summary, words_of_source = (
-                _word_spans(self.prediction),
-                _word_spans(self.source),
-            )
-        whole = _Spans([*((fact.start, fact.end) for fact in facts), *words_of_summary])
-        source_words = _Spans(words_of_source)
+        lacking = {at for start, end in self.wording.new_words for at in range(start, end)}
+        whole = _Spans(
+            [*((fact.start, fact.end) for fact in facts), *self._words_of(self.prediction)]
+        )
+        source_words = _Spans(self._words_of(self.source))
         words = []
         for units, (start, end) in _groups(self.units, whole):
             text = self.prediction[start:end]
             positions = range(start, end)
             kinds = [kind_at[position] for position in positions if position in kind_at]
             lower_words = {word_at[position] for position in positions if position in word_at}
-            is_lacking = not lacking.keys().isdisjoint(positions)
+            is_lacking = not lacking.isdisjoint(positions)
             deciding = _deciding(units)
             best = source_words.widened(deciding.best)
             kinds += ["new word"] * is_lacking + ["alarm"] * (deciding.verdict == "alarm")
@@ -235,6 +231,10 @@ class Verdicts:
                 )
             )
         return tuple(words)
+
+    def _words_of(self, text: str) -> list[Span]:
+        """Begin and end of each word that can have several units."""
+        return locate_in(text, find_splitter("regex"))[1] if self.unit == "token" else []
 
     def _passage(self, evidence: Evidence | None) -> int | str | None:
         if evidence is None or not self.passages:
@@ -367,10 +367,6 @@ class _Spans:
         if evidence is None:
             return None
         return Evidence(*self.widen(evidence.start, evidence.end), evidence.similarity)
-
-
-def _word_spans(text: str) -> list[Span]:
-    return locate_in(text, find_splitter("regex"))[1]
 
 
 def _groups(

@@ -2,6 +2,6 @@
 importing it loads no torch.
 
 `text` is what a text shows, and all else reads that; `words` cuts a text into words and finds the runs that a summary copies; `tokens` keeps words and numbers
-as they are written; `numbers` and `names` read them; `tables` has what is known of English; `source`
+as they are written; `numbers` and `names` read them; `english` has what is known of the language; `source`
 prepares a source once for all of its summaries.
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from estime_metric.wording.tables import FUNCTION_WORDS
+from estime_metric.wording.english import FUNCTION_WORDS
 
 _WORD = re.compile(r"[^\W\d_]+")
 _BEFORE_A_WORD = re.compile(r"[^\W\d_](?= [^\W\d_])")

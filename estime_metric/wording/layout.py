@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import regex
 
-from estime_metric.wording.tables import FUNCTION_WORDS
+from estime_metric.wording.english import FUNCTION_WORDS
 
 _BULLET = r"[-*+\u2022\u25cf\u25aa\u2013\u2014][ \t]+"
 _NUMERAL = r"\*{0,2}\(?\d{1,3}[.)][ \t]+"

@@ -10,8 +10,7 @@ from functools import lru_cache
 
 import regex
 
-from estime_metric.wording.numbers import numbers_of
-from estime_metric.wording.tables import (
+from estime_metric.wording.english import (
     AMBIGUOUS,
     ENDINGS,
     FIRST_WORDS,
@@ -26,6 +25,7 @@ from estime_metric.wording.tables import (
     WITH_PERIOD,
     WITHOUT_DECOMPOSITION,
 )
+from estime_metric.wording.numbers import numbers_of
 from estime_metric.wording.tokens import SPACES, Tokens
 
 #: Words without a capital within a name: "University of the Arts".
@@ -53,11 +53,11 @@ _NO_LETTERS = str.maketrans("", "", ". '\u2018\u2019")
 
 
 @lru_cache(_KEPT)
-def plain(written: str) -> str:
+def normalized(written: str) -> str:
     """A word without capitals, marks, points, apostrophes and spaces, its abbreviation written out.
 
     Example:
-        >>> plain("Nicolás"), plain("U.S."), plain("Jan")
+        >>> normalized("Nicolás"), normalized("U.S."), normalized("Jan")
         ('nicolas', 'us', 'january')
     """
     letters = written.lower()
@@ -74,8 +74,8 @@ def plain(written: str) -> str:
 
 @lru_cache(_KEPT)
 def form_of(written: str) -> str:
-    """`plain`, and nothing for a word that is seldom a name, such as "march"."""
-    return "" if written in AMBIGUOUS else plain(written)
+    """`normalized`, and nothing for a word that is seldom a name, such as "march"."""
+    return "" if written in AMBIGUOUS else normalized(written)
 
 
 @lru_cache(_KEPT)
@@ -152,13 +152,13 @@ class Entities:
         ]
         self.first_words = {position for position in self.names if self._begins_sentence(position)}
         self.within = frozenset(
-            plain(written[position])
+            normalized(written[position])
             for position in self.names
             if self.has_capitals
             and position not in self.first_words
             and not self.tokens.gaps[position + 1].startswith(":")
         )
-        self.lower = frozenset(map(plain, filter(str.islower, different)))
+        self.lower = frozenset(map(normalized, filter(str.islower, different)))
         self.full_names = list(self._full_names())
 
     def with_initials(self) -> Iterator[tuple[range, set[str]]]:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import regex
 
-from estime_metric.wording.tables import (
+from estime_metric.wording.english import (
     AMBIGUOUS,
     BEFORE_HOURS,
     CARDINALS,

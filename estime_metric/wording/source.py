@@ -12,17 +12,23 @@ from functools import cached_property
 from itertools import chain
 
 from estime_metric.checks import check_pairs
+from estime_metric.wording.english import (
+    AMBIGUOUS,
+    FUNCTION_WORDS,
+    NOT_NEW,
+    PEOPLES,
+    ROMAN_NUMERALS,
+)
 from estime_metric.wording.layout import counts_length, headings, opening, remarks, steps
 from estime_metric.wording.names import (
     Entities,
     can_be_name,
     form_of,
     initialism_of,
-    plain,
+    normalized,
     related_forms,
 )
 from estime_metric.wording.numbers import Number, Reading, implied_by, numbers_of
-from estime_metric.wording.tables import AMBIGUOUS, FUNCTION_WORDS, NOT_NEW, PEOPLES, ROMAN_NUMERALS
 from estime_metric.wording.text import shown
 from estime_metric.wording.tokens import SPACES, Tokens
 from estime_metric.wording.words import RunsOfWords, located_words, new_shares, words_of
@@ -145,7 +151,7 @@ class SourceWording:
         numerals = different & ROMAN_NUMERALS.keys()
         self._values = values.union(implied_by(values), map(ROMAN_NUMERALS.__getitem__, numerals))
         names = {entities.tokens.written[position] for position in entities.names}
-        initialisms = map(initialism_of if entities.has_capitals else plain, names)
+        initialisms = map(initialism_of if entities.has_capitals else normalized, names)
         self._initialisms = frozenset(initialisms) - {""}
         self.initials = self._initialisms.union(
             *(initials for _, initials in entities.with_initials())
@@ -334,14 +340,14 @@ class _Summary:
         forms: tuple[set[str], set[str]] = set(), set()  # elsewhere, in titles
         for position in self.entities.names:
             start, _ = self.shown.span(tokens.starts[position], tokens.ends[position])
-            forms[start in characters].add(plain(tokens.written[position]))
+            forms[start in characters].add(normalized(tokens.written[position]))
         return forms[True] - forms[False]
 
     def _new_names(self) -> list[range]:
         tokens = self.entities.tokens
         is_new = {
             written: can_be_name(written)
-            and plain(written) not in self.titles
+            and normalized(written) not in self.titles
             and not self._source.has_name(written)
             for written in {tokens.written[position] for position in self.entities.names}
         }
@@ -406,7 +412,7 @@ class _Summary:
         }
         new: list[tuple[range, frozenset[Reading]]] = []
         for number in self.entities.numbers:
-            form = plain(tokens.text[slice(*tokens.span(number.tokens))])
+            form = normalized(tokens.text[slice(*tokens.span(number.tokens))])
             if form not in NOT_NEW and not source.has_number(number):
                 new.append((number.tokens, number.values))
         for position, written in enumerate(tokens.written):

@@ -14,7 +14,7 @@ from html.entities import html5
 
 import regex
 
-from estime_metric.wording.tables import CARDINALS, FUNCTION_WORDS, TENS
+from estime_metric.wording.english import CARDINALS, FUNCTION_WORDS, TENS
 
 #: Begin and end of what is replaced in a text, and by what.
 Edit = tuple[int, int, str]

@@ -6,7 +6,7 @@ from itertools import accumulate
 
 import regex
 
-from estime_metric.wording.tables import CURRENCIES
+from estime_metric.wording.english import CURRENCIES
 from estime_metric.wording.words import UNSPACED
 
 #: What lies between two words that can belong to one number or name.

@@ -7,8 +7,8 @@ import math
 import pytest
 
 from estime_metric import novelty
+from estime_metric.wording.english import FULL_NAMES
 from estime_metric.wording.source import NEW_NAME, SourceWording
-from estime_metric.wording.tables import FULL_NAMES
 
 #: Two texts that name the same; each has to be known from the other.
 _SAME = """
