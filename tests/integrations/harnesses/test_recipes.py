@@ -31,7 +31,7 @@ UNSEEN = (
 
 def test_the_trainers_padding_is_no_text(bert_folder: str, pairs: Pairs) -> None:
     """Also of a tokenizer without a token for padding, whose token 0 is "!"."""
-    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=byte_level([], 256))
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=byte_level(256))
     assert tokenizer.decode([0]) == "!"
 
     def padded(texts: list[str]) -> np.ndarray:
