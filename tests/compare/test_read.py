@@ -46,7 +46,7 @@ def test_a_baseline_is_named_by_its_file_or_its_system() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([{"text": "x"}], r"a column 'source' in b\.jsonl, but its columns are text"),
+        ([{"text": "x", "alarms": 1}], r"a column 'source' in b\.jsonl, but its columns are text"),
         ([{"source": "The cat.", "summary": None}], r"pairs in b\.jsonl, .* \(b\.jsonl line 1: "),
         (["no object"], r"b\.jsonl to have .* no rows \(b\.jsonl line 1: "),
         ([], r"b\.jsonl to have .* no rows \(the file is empty\)"),
