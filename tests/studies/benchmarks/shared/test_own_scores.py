@@ -75,7 +75,7 @@ def test_what_estime_score_writes_is_read(data: SummEval, bert_folder: str, tmp_
     result = scorer.score(data.summaries, data.sources)
     rows = result.table().drop(columns="signature").join(others)
     path = tmp_path / "mine.jsonl"
-    score_table.write(path, rows[::-1], {"signature": result.signature})
+    score_table.write(path, rows[::-1].to_dict("records"), {"signature": result.signature})
     scores = score(data, own_blocks([path]))
     labels = {column.label for column in scores.columns}
     assert {"(-)alarms [mine]", "soft [mine]"} <= labels
