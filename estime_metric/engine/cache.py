@@ -123,7 +123,7 @@ class SourceCache:
         kept = self._used_bytes[Units] if kind is Tensor else 0
         if kept + nbytes > self.memory_bytes:
             return False
-        if kind is Units:
+        if kind is Units and not self._fits(nbytes):
             self._remove_oldest(Tensor, nbytes)
         if not self._fits(nbytes):
             self._without_room += 1

@@ -182,7 +182,7 @@ def score_files(
     """
     check_choice("existing", existing, EXISTING)
     check_readable(job.inputs, job.layout)
-    with held(job.file, existing) as path:
+    with held(job.output, existing) as path:
         earlier = earlier_run(job.file, path) if existing == "resume" else None
         run = _Run(job, scorer)
         if earlier is not None:

@@ -28,6 +28,7 @@ from estime_metric.passages import joined
 from estime_metric.table.formats import Line, Row, encode_json_lines
 from estime_metric.table.output import (
     check_absent,
+    is_standard,
     journal_path,
     locked,
     named,
@@ -287,13 +288,14 @@ class OutputRows:
 @contextmanager
 def held(output: Path | None, existing: str) -> Iterator[Path]:
     """The path of the journal of an output, to which no other run can write meanwhile (BlockingIOError); a
-    temporary one without an output. An error once it has begun says how to go on.
+    temporary one if the output is not a file. An error once it has begun says how to go on.
 
     Raises FileExistsError if the output exists and ``existing`` is ``"refuse"``.
     """
-    if output is None:
-        with TemporaryDirectory() as folder:
-            yield Path(folder) / "journal.jsonl"
+    if output is None or is_standard(output):
+        hint = "" if output else "Nothing is kept. To be able to resume, name a file with `output`."
+        with TemporaryDirectory() as folder, _hinting(Path(folder) / "journal.jsonl", hint) as path:
+            yield path
         return
     path = journal_path(output)
     with locked(output):
@@ -308,19 +310,26 @@ def held(output: Path | None, existing: str) -> Iterator[Path]:
             check_absent(output)
         if existing == "overwrite":
             path.touch()  # from now on, the old output is not a finished one
+        hint = f"What was scored for {output} is kept. Run it again with `resume` to continue."
         try:
-            yield path
-        except NotResumableError:  # its advice is in the message
-            raise
-        except BaseException as error:
-            if is_begun(path):
-                error.add_note(
-                    f"What was scored for {output} is kept. Run it again with `resume` to continue."
-                )
-            raise
+            with _hinting(path, hint):
+                yield path
         finally:
             if path.exists() and not path.stat().st_size:  # nothing was begun
                 path.unlink()
+
+
+@contextmanager
+def _hinting(journal: Path, hint: str) -> Iterator[Path]:
+    """Adds a hint, if there is one, to the errors of a run that has begun its journal."""
+    try:
+        yield journal
+    except NotResumableError:  # its advice is in the message
+        raise
+    except BaseException as error:
+        if hint and is_begun(journal):
+            error.add_note(hint)
+        raise
 
 
 def is_begun(journal: Path) -> bool:

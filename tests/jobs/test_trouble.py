@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from unittest import mock
@@ -71,6 +72,14 @@ def test_an_input_that_goes_away_is_named_and_the_run_can_be_resumed(
         write_jsonl(path, rows(20))
     report = score_files(job, scorer, existing="resume")
     assert 0 < report.resumed < report.summary.pairs == 40
+    with (
+        mock.patch.object(Journal, "append", removing),
+        pytest.raises(FileNotFoundError) as raised,
+    ):
+        score_files(replace(job, output=None), scorer)
+    assert raised.value.__notes__ == [
+        "Nothing is kept. To be able to resume, name a file with `output`."
+    ]
 
 
 @pytest.mark.parametrize(("end", "status"), [(None, 0), (-20, 1)])
