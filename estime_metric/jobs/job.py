@@ -61,7 +61,6 @@ from estime_metric.table.table import (
 if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
 
-HEAD = 10_000  # lines in which a pair is looked for before the encoder is loaded
 EXISTING = ("refuse", "overwrite", "resume")  # what may be done with an output that exists
 
 
@@ -219,15 +218,15 @@ class _Run:
     def __init__(self, job: Job, scorer: EstimeScorer) -> None:
         self.job, self.scorer = job, scorer
         lines = chain.from_iterable(read_lines(path, job.layout) for path in job.inputs)
-        self._head = _until_first_pair(job, lines)
-        self._lines = chain(self._head, lines)
+        head = _until_first_pair(job, lines)
+        self._lines = chain(head, lines)
         # Loads the encoder, which layers and signature depend on.
         self.config = scorer.resolved_config
         self.began = perf_counter()
         self.record = job.record(self.config)
         names = _score_columns(job, self.config)
         self._added = _added_columns(job, names)
-        first = self._head[-1]  # the first pair: later ones are skipped
+        first = head[-1]  # the first pair: later ones are skipped
         if problem := _clash_problem(first, self._added):
             raise ValueError(f"{first.path.name} line {first.number} {problem}.")
         self.digest = InputDigest()
@@ -268,7 +267,7 @@ class _Run:
     def score(
         self, journal: Journal, *, progress: bool, on_problem: Callable[[str], None] | None
     ) -> None:
-        """Scores the lines that are left, chunk by chunk. ValueError if there is no pair in the end."""
+        """Scores the lines that are left, chunk by chunk."""
         job, scores = self.job, self.scores
         sizes = _sizes(job.inputs)
         with Bar(disable=not progress, initial=len(scores)) as bar:
@@ -287,9 +286,6 @@ class _Run:
                     for problem in problems:
                         on_problem(problem)
             bar.total = len(scores)
-        if not scores:
-            journal.path.unlink()
-            raise no_pairs(job.inputs, job.layout, self._head[0].sentence)
 
     def report(self, chunks: Iterable[Chunk], worst: int) -> Report:
         """The report on all pairs, with the texts that it shows."""
@@ -308,14 +304,11 @@ class _Run:
 
 
 def _until_first_pair(job: Job, lines: Iterator[Line]) -> list[Line]:
-    """The lines up to the first pair, which is the last of them, or `HEAD` lines, which have no rows then.
-
-    Raises ValueError if there is no line or no pair.
-    """
+    """The lines up to the first pair, which is the last of them. ValueError if there is none."""
     head: list[Line] = []
     for line in lines:
         head.append(line)
-        if not line.problem or len(head) == HEAD:
+        if not line.problem:
             return head
     raise no_pairs(job.inputs, job.layout, head[0].sentence if head else "")
 
