@@ -129,6 +129,7 @@ def test_the_progress_bar_counts_pairs_on_stderr_only_if_asked(
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:dtype='bfloat16' is slower:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:The texts do not seem to be in English:RuntimeWarning")
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_what_a_budget_changes_was_counted(dtype: str) -> None:
     """Of nearly equal words, odd characters and a word again and again, in sources of any length."""
