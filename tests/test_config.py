@@ -150,6 +150,7 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
             "`layers` to be one or more integers, but got ",
         ),
         ({"measures": ["soft", 3]}, TypeError, "`measures` to contain only names, but got 3"),
+        ({"keep_tags": "NN"}, TypeError, "`keep_tags` to be a set of tags, but got 'NN'"),
         ({"token_budget": 0}, ValueError, "`token_budget` to be at least 1, but got 0"),
     ],
 )
