@@ -46,6 +46,7 @@ TABLES = [
     "| Player | Team | MIN | PTS |\n|---|---|---|---|\n| Kyle Lowry | Toronto | 38 | 24 |\n| DeMar DeRozan | Toronto | 36 | 21 |",
     "PLAYER,TEAM,MIN,PTS\nKyle Lowry,Toronto,38,24\nDeMar DeRozan,Toronto,36,21",
     '[{"player": "Kyle Lowry", "minutes": 38, "points": 24}, {"player": "DeMar DeRozan", "minutes": 36}]',
+    "PLAYER TEAM MIN PTS\nKyle Lowry Toronto 38 24\nDeMar DeRozan Toronto 36 21\nSerge Ibaka Toronto 30 15",
     "Kyle Lowry (Toronto): 38 minutes, 24 points\nDeMar DeRozan (Toronto): 36 minutes, 21 points",
     "name[The Eagle], eatType[coffee shop], food[French], area[riverside], near[Burger King]",
     'Aarhus_Airport | cityServed | "Aarhus, Denmark"\nAarhus_Airport | location | Tirstrup',
