@@ -91,7 +91,8 @@ def read(
     is_aligned = layout.source_file is not None
     lines = (read_lines if is_aligned else read_rows)(path, layout)
     table = to_frame(path, _decoded(lines, layout), skipped)
-    prefix = record.get("options", {}).get("prefix", "")
+    options = record.get("options")
+    prefix = str(options.get("prefix") or "") if isinstance(options, dict) else ""
     plain_names = [column.removeprefix(prefix) for column in table]
     measures = record.get(
         "measures", [name for name in plain_names if measure_of(name) in MEASURES]

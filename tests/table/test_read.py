@@ -35,6 +35,13 @@ def test_output_columns_with_a_prefix_have_their_plain_names(tmp_path: Path) -> 
     assert own == {"my_line": 1, "line": 30, "tokens": 5, "my_own": 2, "signature": "ESTIME|made"}
 
 
+@pytest.mark.parametrize("options", [None, ["x"], "x", {"prefix": None}])
+def test_a_record_of_another_program_has_no_prefix(tmp_path: Path, options: object) -> None:
+    path = tmp_path / "scores.jsonl"
+    write(path, [{"alarms": 1, "x_y": 2}], {"options": options})
+    assert read_scores(path).iloc[0].to_dict() == {"alarms": 1, "x_y": 2}
+
+
 @pytest.mark.parametrize("prefix", ["", "estime_"])
 def test_a_column_of_the_user_is_never_a_measure(tmp_path: Path, prefix: str) -> None:
     """People's ratings of coherence are not the measure of that name."""
