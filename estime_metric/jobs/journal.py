@@ -154,7 +154,6 @@ class Journal:
         path: the file.
 
     Attributes:
-        path: the file.
         record: the record of the job, JSON data.
 
     Raises:
@@ -163,7 +162,7 @@ class Journal:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self._path = path
         with path.open("rb+") as stream:
             self.record = _content(stream.readline())
             if not self.record:
@@ -173,11 +172,11 @@ class Journal:
 
     def append(self, chunk: Chunk) -> None:
         """Keeps a chunk; once this returns, it is on disk."""
-        _append(self.path, vars(chunk))
+        _append(self._path, vars(chunk))
 
     def __iter__(self) -> Iterator[Chunk]:
         """The chunks, in order."""
-        with self.path.open("rb") as stream:
+        with self._path.open("rb") as stream:
             for line in islice(stream, 1, None):
                 if content := _content(line):
                     yield Chunk(**content)
@@ -207,7 +206,7 @@ class FinishedOutput:
         self.record: dict[str, Any] = {}
         with suppress(ValueError):  # it is damaged
             self.record = record_of(path)
-        if not self.record.get("finished"):
+        if not self.record.get("finished") or not isinstance(self.record.get("skipped"), int):
             raise NotResumableError(
                 f"Expected {path} to have the record of a run, but it has none that can be read. Use "
                 "`overwrite` to replace it."
@@ -215,7 +214,7 @@ class FinishedOutput:
 
     def __iter__(self) -> Iterator[Chunk]:
         """The chunks, all with the lines of the whole output."""
-        lines, digest = self.record["input_lines"], self.record["input_digest"]
+        lines, digest = self.record.get("input_lines", 0), self.record.get("input_digest", "")
         skipped = self.record["skipped"]
         rows = (line.row for line in read_rows(self._path))
         while group := list(islice(rows, LINES)):
