@@ -246,7 +246,7 @@ def _unmatched(counts: pd.DataFrame, label: Label, texts: Mapping[str, str]) -> 
         problem = f"{owner}: {label(owner, key)} has no matching row in {', '.join(lacking)}"
         if is_alike[key]:
             problem += (
-                ", where it has other white space or another Unicode normalization (NFC or NFD)"
+                "; a text there differs only in white space or Unicode normalization (NFC or NFD)"
             )
         problems.append(problem)
     return _counted(problems, counts, "have no matching row in every system")
