@@ -1,3 +1,3 @@
 """The package's version, written here alone."""
 
-__version__ = "0.7.0"
+__version__ = "0.8.0.dev0"

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from estime_metric import embedded
+from estime_metric import __version__, embedded
 from tests.command import run_python
+
+CHANGELOG = Path(__file__).resolve().parents[1] / "CHANGELOG.md"
 
 SCRIPT = """
     import json, logging, os, random, sys, warnings
@@ -141,3 +143,10 @@ def test_products_are_in_float32_whatever_either_interface_of_torch_is_told(
     """Without a GPU the settings of CUDA can be read all the same."""
     assert len(observed["winners"]) in (0, 6)  # 0 with torch before 2.9
     assert len(set(observed["winners"])) <= 1
+
+
+def test_unreleased_changes_of_scores_have_a_version_of_development() -> None:
+    """Otherwise two programs with one signature would give two scores."""
+    _, newest, *_ = CHANGELOG.read_text(encoding="utf-8").split("\n## ")
+    changes_scores = newest.startswith("Unreleased\n") and "**Scores" in newest
+    assert not changes_scores or ".dev" in __version__
