@@ -32,6 +32,7 @@ STATISTICS = (
     "new_words",  # fraction of the words that do not occur in the source
     "new_bigrams",  # fraction of the bigrams that do not occur in the source
     "new_trigrams",  # fraction of the trigrams that do not occur in the source
+    "repetition",  # fraction of the runs of four words that occurred before in the summary
     "copied_density",  # mean over the words of the length of the copied run that a word belongs to
     "new_names",  # names that the source has in no written form; NaN if capitals say nothing
     "new_numbers",  # numbers that the source has in no written form
@@ -60,7 +61,9 @@ _OF_EMBEDDINGS = frozenset({*TIES, "graded_alarms"})
 TEMPERATURE = 0.02  # at a relative margin of minus this, a graded alarm is .73
 ALARM_WEIGHT = 0.25  # of a graded alarm; a new word weighs 1
 NEW_SHARE = 0.1  # of new trigrams in the weighted mean
-NUMBER_WEIGHT = 0.2  # of what is supported, a new number removes this share
+NUMBER_WEIGHT = (
+    0.2  # of what is supported, the first new number removes this share, all others at most as much
+)
 
 #: The recommended measure for selecting and comparing, which is shown first.
 RECOMMENDED = "inconsistency"
@@ -174,8 +177,9 @@ def _statistic(name: str, **fields: Any) -> None:
     high=1,
     higher_is_better=False,
     meaning=(
-        f"`1 - (1 - x) * {1 - NUMBER_WEIGHT:g} ** new_numbers`, where `x` is `{1 - NEW_SHARE:g} * min(1, new_words +"
-        f" {ALARM_WEIGHT:g} * graded_alarms / tokens) + {NEW_SHARE:g} * new_trigrams`; 1 if no token was checked"
+        f"`1 - (1 - x) * (1 - {2 * NUMBER_WEIGHT:g} * n / (n + 1))`, where `n` is `new_numbers` and `x` is"
+        f" `{1 - NEW_SHARE:g} * min(1, new_words + {ALARM_WEIGHT:g} * graded_alarms / tokens) + {NEW_SHARE:g} * new_trigrams`;"
+        " 1 if no token was checked"
     ),
 )
 def inconsistency(
@@ -193,7 +197,8 @@ def inconsistency(
     """
     wrong_words = (new_words + ALARM_WEIGHT * graded_alarms / tokens).clamp(max=1)
     supported = 1 - ((1 - NEW_SHARE) * wrong_words + NEW_SHARE * new_trigrams)
-    supported = supported * (1 - NUMBER_WEIGHT) ** new_numbers * tokens / (tokens + missing)
+    removed = 2 * NUMBER_WEIGHT * new_numbers / (new_numbers + 1)
+    supported = supported * (1 - removed) * tokens / (tokens + missing)
     return (1 - supported).where(overlap > 0, 1.0)
 
 
@@ -236,6 +241,16 @@ _statistic(
     higher_is_better=False,
     meaning="share of the word trigrams that the source does not have",
     source="See, Liu & Manning 2017, section 7.2 (novel n-grams)",
+)
+
+
+_statistic(
+    "repetition",
+    kind="share",
+    high=1,
+    higher_is_better=False,
+    meaning="share of the runs of four words that occurred before in the summary; 0 for one to three words",
+    source="Welleck et al. 2020 (unlikelihood training), section 4 (seq-rep-4)",
 )
 
 
@@ -424,6 +439,7 @@ REPORTED = (
     "inconsistency",
     "new_names",
     "new_numbers",
+    "repetition",
     "copied_density",
     "alarms",
     "tokens",
@@ -438,6 +454,7 @@ BASE_MEASURES = (
     "new_trigrams",
     "new_names",
     "new_numbers",
+    "repetition",
     "copied_density",
     "alarms",
     "alarm_rate",

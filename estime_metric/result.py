@@ -70,6 +70,7 @@ class EstimeResult:
     new_words: Tensor
     new_bigrams: Tensor
     new_trigrams: Tensor
+    repetition: Tensor
     copied_density: Tensor
     new_names: Tensor
     new_numbers: Tensor

@@ -41,8 +41,9 @@ PAIR = row(
     cosines=6.5,
     coherence=0.25,
     copied_density=1.4,
+    repetition=0.125,
     new_names=2,
-    new_numbers=1,
+    new_numbers=3,
 )
 #: Four words of which the source has none; three begin with its tokens, so they are alarms.
 FOREIGN = row(tokens=4, alarms=3, new_words=1, new_bigrams=1, new_trigrams=1)
@@ -53,7 +54,7 @@ BY_HAND = {
     "inconsistency": (
         1
         - (1 - (1 - NEW_SHARE) * (0.25 + ALARM_WEIGHT * 2.4 / 10) - NEW_SHARE * 0.75)
-        * (1 - NUMBER_WEIGHT)
+        * (1 - 2 * NUMBER_WEIGHT * 3 / 4)
         * (10 / 15),
         1,
         1,
@@ -73,8 +74,9 @@ BY_HAND = {
     "coverage": (0.8, 0, 0),
     "blank": (0, 1, 0),
     "new_names": (2, 0, 0),
-    "new_numbers": (1, 0, 0),
+    "new_numbers": (3, 0, 0),
     "copied_density": (1.4, 0, 0),
+    "repetition": (0.125, 1, 0),
     "alarms_alltokens": (5, 0, 0),
     "soft": (0.65, 0, 0),
     "coherence": (0.25, 0, 0),
@@ -103,6 +105,15 @@ def test_what_the_encoder_cannot_read_is_not_the_best() -> None:
     assert compute("inconsistency", row(tokens=3, overlap=1)).item() == 0  # one is enough
 
 
+def test_new_numbers_remove_more_and_more_but_never_two_fifths_of_what_is_left() -> None:
+    values = [
+        compute("inconsistency", row(tokens=10, overlap=10, new_numbers=count)).item()
+        for count in (0, 1, 2, 3, 1000)
+    ]
+    assert values[:4] == pytest.approx([0, 0.2, 0.8 / 3, 0.3])
+    assert values[3] < values[4] < 0.4
+
+
 @st.composite
 def possible_statistics(draw: st.DrawFn) -> torch.Tensor:
     tokens = draw(st.integers(0, 200))
@@ -120,6 +131,7 @@ def possible_statistics(draw: st.DrawFn) -> torch.Tensor:
         cosines=draw(st.floats(-tokens, tokens)),
         coherence=draw(st.floats(-1, 1)),
         copied_density=draw(st.floats(0, 200)),
+        repetition=draw(st.floats(0, 1)),
         new_numbers=draw(st.integers(0, 200)),
         missing=draw(st.integers(0, 200)),
     )

@@ -3,8 +3,8 @@ checkpoint.
 
 Checkpoints are selected by `inconsistency`: lower is better. A blank summary has the worst value, and
 with `min_tokens` each token that a summary lacks to half the references' mean length counts as a new
-word. Longer copies of the source, and loops of its words, still win, so `copied_density`, ROUGE and
-the length are logged too.
+word. Longer copies of the source, and loops of its words, still win, so `repetition`,
+`copied_density`, ROUGE and the length are logged too.
 
 With `--tensorboard` it also shows the worst summaries of each epoch.
 
@@ -46,6 +46,7 @@ from estime_metric import ESTIME, EstimeScorer, Explanation
 SELECTED = "inconsistency"
 WATCHED = (
     SELECTED,
+    "repetition",
     "copied_density",
     "new_words",
     "new_names",

@@ -2,8 +2,8 @@
 
 from estime_metric import EstimeScorer
 
-#: Lower is better for `inconsistency`; the others show what changes: copying, new names, length.
-LOGGED = ("inconsistency", "copied_density", "new_names", "new_numbers", "tokens")
+#: Lower is better for `inconsistency`; the others show what changes: loops, copying, new names, length.
+LOGGED = ("inconsistency", "repetition", "copied_density", "new_names", "new_numbers", "tokens")
 
 
 def estime_scorer(references, sources, **options):

@@ -43,14 +43,16 @@ Args:
     **options: any option of `estime_metric.EstimeConfig`, for this call only: `model`, `layers`, `measures`, ...
 Returns:
     inconsistency: float in [0, 1], lower is better: the mean of a weighted sum of the fraction of new words, the graded
-        alarms per token, and the fraction of new trigrams, which each new number and, with `min_tokens`, each missing
-        token raises; `estime_metric.measures.MEASURES` has its formula. Use it to select models: a blank summary has
+        alarms per token, and the fraction of new trigrams, which new numbers and, with `min_tokens`, missing tokens
+        raise; `estime_metric.measures.MEASURES` has its formula. Use it to select models: a blank summary has
         the worst value, 1. Copying the source is not penalized, so look at `copied_density`: if it rises while
         `inconsistency` falls, the model learns to copy.
     graded_alarms: float, 0 and up, lower is better: the mean sum of alarms, each weighted by its margin.
     new_words, new_trigrams: float in [0, 1], lower is better: the mean fractions that do not occur in the source.
     new_names, new_numbers: float, 0 and up, lower is better: the mean numbers of names and of numbers that the source has
         in no written form.
+    repetition: float in [0, 1], lower is better: the mean fraction of the runs of four words that occurred before in the
+        summary. `inconsistency` does not see loops, so look at it too.
     copied_density: float, 0 and up: the mean length, in words, of the run copied from the source that a word belongs to.
     alarms: float, 0 and up, lower is better: the mean number of alarms per summary.
     alarm_rate: float in [0, 1], lower is better: the mean fraction of the checked tokens that raise an alarm, over the

@@ -31,13 +31,14 @@ from estime_metric.wording.names import (
 from estime_metric.wording.numbers import Number, Reading, implied_by, numbers_of
 from estime_metric.wording.text import shown
 from estime_metric.wording.tokens import SPACES, Tokens
-from estime_metric.wording.words import RunsOfWords, located_words, new_shares, words_of
+from estime_metric.wording.words import RunsOfWords, located_words, new_shares, repetition, words_of
 
 #: The measures that the texts alone decide, in this order.
 NOVELTY = (
     "new_words",
     "new_bigrams",
     "new_trigrams",
+    "repetition",
     "copied_density",
     "new_names",
     "new_numbers",
@@ -61,8 +62,8 @@ _TITLE_CASE = 3
 
 
 def novelty(predictions: Sequence[str], sources: Sequence[str]) -> dict[str, list[float]]:
-    """The fractions of new words, bigrams and trigrams of each summary, how long the runs of words are
-    that it copies, and how many new names and numbers it has: the same numbers as a result of
+    """The fractions of new words, bigrams and trigrams of each summary, how much it repeats itself, how long the runs of
+    words are that it copies, and how many new names and numbers it has: the same numbers as a result of
     `EstimeScorer` has, without an encoder.
 
     Args:
@@ -72,7 +73,7 @@ def novelty(predictions: Sequence[str], sources: Sequence[str]) -> dict[str, lis
     Returns:
         For each measure a list of floats, one per summary, in input order. ``new_words``,
         ``new_bigrams`` and ``new_trigrams`` are between 0 (all occur in the source) and 1 (none
-        does). ``copied_density`` is 0 or more; it is 0 for a summary without words. ``new_names``
+        does). ``repetition`` is between 0 and 1 too. ``copied_density`` is 0 or more; it is 0 for a summary without words. ``new_names``
         and ``new_numbers`` are counts (see `SourceWording.read`); ``new_names`` is NaN for a
         summary whose capitals say nothing, such as one in lower case or in Title Case.
 
@@ -81,7 +82,7 @@ def novelty(predictions: Sequence[str], sources: Sequence[str]) -> dict[str, lis
             has no letter and no digit; the message names the index.
 
     Source: See, Liu & Manning 2017, section 7.2 (novel n-grams); Grusky, Naaman & Artzi 2018
-    (Newsroom), section 4 (density).
+    (Newsroom), section 4 (density); Welleck et al. 2020, section 4 (seq-rep-4).
 
     Example:
         >>> novelty(["A red dog sat."], ["The red dog sat on the mat."])["new_words"]
@@ -186,8 +187,8 @@ class SourceWording:
 
         Example:
             >>> SourceWording("The red dog sat.").novelty("A red dog sat")
-            {'new_words': 0.25, 'new_bigrams': 0.333..., 'new_trigrams': 0.5, 'copied_density': 2.25,
-             'new_names': 0.0, 'new_numbers': 0.0}
+            {'new_words': 0.25, 'new_bigrams': 0.333..., 'new_trigrams': 0.5, 'repetition': 0.0,
+             'copied_density': 2.25, 'new_names': 0.0, 'new_numbers': 0.0}
         """
         summary = _Summary(prediction, self)
         words = words_of(summary.shown.text)
@@ -199,6 +200,7 @@ class SourceWording:
             "new_words": new_words,
             "new_bigrams": new_bigrams,
             "new_trigrams": new_trigrams,
+            "repetition": repetition(words),
             "copied_density": sum(length**2 for length in fragments) / max(1, len(words)),
             "new_names": float(len(summary.different_names())) if is_defined else math.nan,
             "new_numbers": float(len(summary.new_numbers)),

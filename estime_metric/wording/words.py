@@ -153,6 +153,22 @@ class RunsOfWords:
         return lengths
 
 
+def repetition(words: Sequence[str]) -> float:
+    """The fraction of the runs of four words that occurred before in the text, 0 to 1; without words it is 1, with
+    one to three 0.
+
+    Source: Welleck et al. 2020 (unlikelihood training), section 4 (seq-rep-4).
+
+    Example:
+        >>> repetition("the dog sat on the dog sat on the mat".split())
+        0.2857...
+    """
+    runs = list(zip(words, words[1:], words[2:], words[3:], strict=False))
+    if not runs:
+        return float(not words)
+    return 1 - len(set(runs)) / len(runs)
+
+
 def _are_among(runs: _Numbers, known: _Numbers) -> NDArray[np.bool_]:
     """Which of the runs are among the known ones, which are in order."""
     return np.searchsorted(known, runs) < np.searchsorted(known, runs, side="right")

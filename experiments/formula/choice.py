@@ -40,7 +40,7 @@ ALARM_WEIGHTS = (0.25, 0.5, 0.75, 1.0)
 SIZES = (2, 3)
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4)
 ABSENT = ("tokens", "words")
-NUMBER_WEIGHTS = (0.02, 0.05, 0.1, 0.15, 0.2)
+NUMBER_WEIGHTS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.45)
 #: Of new names; it is computed and not chosen, because capitals would decide a score.
 NAME_WEIGHT = 0.1
 
@@ -81,7 +81,7 @@ def keep_parts(pairs: pd.DataFrame, scorer: EstimeScorer, out: Path) -> None:
 @dataclass(frozen=True)
 class Formula:
     """One candidate: temperature, weight of an alarm, what is absent, size and share of the n-grams, and
-    the shares of what is supported that a new number and a new name remove.
+    the shares of what is supported that the first new number and the first new name remove.
     """
 
     temperature: float
@@ -142,10 +142,16 @@ class Parts:
         )
         new = self.columns["new_bigrams" if formula.size == 2 else "new_trigrams"]
         values = (1 - formula.share) * unsupported + formula.share * new
-        values = 1 - (1 - values) * (1 - formula.numbers) ** self.columns["new_numbers"]
         new_names = np.nan_to_num(self.columns["new_names"])  # undefined where capitals say nothing
-        values = 1 - (1 - values) * (1 - formula.names) ** new_names
+        left = _left(formula.numbers, self.columns["new_numbers"]) * _left(formula.names, new_names)
+        values = 1 - (1 - values) * left
         return np.where(self.columns["checked"] > 0, values, 1.0)
+
+
+def _left(weight: float, counts: Floats) -> Floats:
+    """What new numbers or names leave of what is supported: the first removes ``weight``, many at most twice as much."""
+    left: Floats = 1 - 2 * weight * counts / (counts + 1)
+    return left
 
 
 def figures(sets: Mapping[str, JudgedSet], values: Floats) -> dict[str, Floats]:

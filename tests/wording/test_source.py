@@ -51,17 +51,26 @@ def test_words_do_not_depend_on_characters_that_are_not_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("summary", "new_words", "new_bigrams", "new_trigrams", "copied_density"),
+    ("summary", "new_words", "new_bigrams", "new_trigrams", "repetition", "copied_density"),
     [
-        ("The red dog sat.", 0, 0, 0, 4),
-        ("A red dog sat.", 1 / 4, 1 / 3, 1 / 2, 9 / 4),
-        ("The red dog slept.", 1 / 4, 1 / 3, 1 / 2, 9 / 4),
-        ("The dog sat.", 0, 1 / 2, 1, (1 + 4) / 3),
-        ("Sat dog red the.", 0, 1, 1, 1),  # all words, no run
-        ("Red cat, red cat.", 1 / 2, 1, 1, 2 / 4),  # each occurrence counts
-        ("Dog sat.", 0, 0, 0, 2),  # no trigram: the share of the bigrams
-        ("Cat.", 1, 1, 1, 0),
-        ("", 1, 1, 1, 0),
+        ("The red dog sat.", 0, 0, 0, 0, 4),
+        ("A red dog sat.", 1 / 4, 1 / 3, 1 / 2, 0, 9 / 4),
+        ("The red dog slept.", 1 / 4, 1 / 3, 1 / 2, 0, 9 / 4),
+        ("The dog sat.", 0, 1 / 2, 1, 0, (1 + 4) / 3),
+        ("Sat dog red the.", 0, 1, 1, 0, 1),  # all words, no run
+        ("Red cat, red cat.", 1 / 2, 1, 1, 0, 2 / 4),  # each occurrence counts
+        (
+            "Red dog. Red dog, red dog!",
+            0,
+            2 / 5,
+            1,
+            1 / 3,
+            2,
+        ),  # of three runs, the last one is there twice
+        ("The " * 50, 0, 1, 1, 46 / 47, 1),
+        ("Dog sat.", 0, 0, 0, 0, 2),  # no trigram: the share of the bigrams
+        ("Cat.", 1, 1, 1, 0, 0),
+        ("", 1, 1, 1, 1, 0),
     ],
 )
 def test_values_by_hand(
@@ -69,11 +78,14 @@ def test_values_by_hand(
     new_words: float,
     new_bigrams: float,
     new_trigrams: float,
+    repetition: float,
     copied_density: float,
 ) -> None:
     values = novelty([summary], ["The red dog sat."])
     shares = [values[name][0] for name in NOVELTY if name not in ("new_names", "new_numbers")]
-    assert shares == pytest.approx([new_words, new_bigrams, new_trigrams, copied_density])
+    assert shares == pytest.approx(
+        [new_words, new_bigrams, new_trigrams, repetition, copied_density]
+    )
 
 
 def test_novelty_is_in_input_order_and_names_bad_input() -> None:
