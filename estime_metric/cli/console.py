@@ -212,7 +212,7 @@ def _message(error: BaseException) -> str:
     text = str(error).strip()
     if isinstance(error, (MemoryError, RuntimeError)):
         # needs torch, which the other errors do not wait for
-        from estime_metric.engine.encoder.device import is_out_of_memory
+        from estime_metric.engine.encoder.memory import is_out_of_memory
 
         if is_out_of_memory(error):
             first = text.splitlines()[0] if text else "no memory left"

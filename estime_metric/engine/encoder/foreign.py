@@ -18,7 +18,6 @@ import torch
 from torch import Tensor, nn
 
 from estime_metric.config import EMBEDDED_SMALL_MODEL, default_layer
-from estime_metric.engine.encoder.device import are_near, is_out_of_memory
 from estime_metric.engine.encoder.folder import (
     WEIGHTS,
     EncoderInfo,
@@ -32,7 +31,9 @@ from estime_metric.engine.encoder.folder import (
     unavailable,
 )
 from estime_metric.engine.encoder.hub import quiet, revision_of, snapshot
+from estime_metric.engine.encoder.memory import is_out_of_memory
 from estime_metric.engine.encoder.own import read_int8
+from estime_metric.engine.encoder.precision import are_near
 from estime_metric.engine.masking import WindowBatch
 
 
