@@ -11,6 +11,7 @@ import random
 import warnings
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -30,6 +31,7 @@ def test_a_model_that_certainly_does_not_exist_is_refused_when_it_is_named(
             make(model=name)
     with pytest.raises(OSError, match="there is no such folder"):
         make(model="./nothing")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     for name in ("nobody/nothing", "me/embedded"):
         make(model=name)  # the Hub may have it
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
@@ -54,10 +56,11 @@ def test_a_model_that_certainly_does_not_exist_is_refused_when_it_is_named(
     ],
 )
 def test_bad_input_is_refused_before_anything_is_loaded(
-    method: str, predictions: object, sources: object, message: str
+    method: str, predictions: object, sources: object, message: str, tmp_path: Path
 ) -> None:
+    scorer = EstimeScorer(model=str(tmp_path))  # a folder without an encoder
     with pytest.raises((TypeError, ValueError), match=message):
-        getattr(EstimeScorer(model="nobody/not-there"), method)(predictions, sources)
+        getattr(scorer, method)(predictions, sources)
 
 
 def test_unloading_frees_an_unshared_encoder_and_the_next_use_loads_it(
