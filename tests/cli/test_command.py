@@ -243,7 +243,7 @@ def test_the_version_is_printed_without_importing_a_command() -> None:
         try:
             cli.main(["--version"])
         finally:
-            print(*(name for name in sys.modules if name.startswith("estime_metric.cli.")))
+            print(*(name for name in sys.modules if name.startswith(("estime_metric.cli.", "rich_rst"))))
     """
     version, loaded = run_python(code).stdout.splitlines()
     assert version == f"estime-metric {__version__}"
