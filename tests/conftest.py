@@ -16,9 +16,12 @@ import numpy as np
 import pytest
 import torch
 
-os.environ.pop("HF_HUB_OFFLINE", None)  # tests set it; read by the first import of transformers
+os.environ.pop("HF_HUB_OFFLINE", None)  # tests set it; read by the first import of huggingface_hub
 
+import huggingface_hub
 import transformers
+
+huggingface_hub.constants.HF_HUB_OFFLINE = False  # a plug-in of pytest may have imported it before
 
 from tests.command import json_rows
 from tests.families import FAMILIES, SENTENCES, TOKENIZERS, make_pairs, save_encoder
