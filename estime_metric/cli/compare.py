@@ -119,7 +119,7 @@ def compare(
     skipped: list[str] = []
     systems = read_systems(files, request, skipped)
     warn_of_rows(skipped)
-    scored = score_missing(systems, request, is_gate=fail_if_worse, progress=not quiet)
+    scored = score_missing(systems, request, gate=gate, progress=not quiet)
     compared = compare_systems(scored, request)
     for problem in compared.unmatched:
         warn(problem)

@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from estime_metric.checks import check_choice
 from estime_metric.compare.examples import PROPERTIES, Examples, match_examples
+from estime_metric.compare.failures import is_broken
 from estime_metric.compare.request import Request
-from estime_metric.config import LOW_COVERAGE
+from estime_metric.compare.unfit import favored_by_length, unfit
 from estime_metric.measures import TEMPERATURE, Measure
 from estime_metric.table.arrays import Floats, group_codes
-from estime_metric.table.intervals import DECIMALS, Interval, intervals
+from estime_metric.table.intervals import Interval, intervals
 from estime_metric.table.rows import Layout
 from estime_metric.table.significance import (
     approximate_randomization,
@@ -24,15 +26,6 @@ from estime_metric.table.significance import (
     holm,
     is_difference,
 )
-
-#: If the coverages of two systems differ by more than this, measures that judge only checked tokens
-#: cannot compare them. This limit is our choice; no study chose it.
-COVERAGE_GAP = 0.25
-
-#: If the summaries of one system are more than this many times as long as those of another, counts
-#: cannot compare the two, and the shorter one is never the better one: a single word of the source is
-#: consistent with it. This limit is our choice too.
-LENGTH_RATIO = 4.0
 
 #: Scores have six decimals. Two scores of one text that was scored in different batches can be
 #: rounded to neighbors, which count as equal; 1.5 instead of 1, since these are not exact either.
@@ -63,9 +56,10 @@ class Comparison(Examples):
 
             - ``measure`` (``alarms``, or ``alarms_layer12`` of several layers), ``system_a``,
               ``system_b``;
-            - ``better``: the system with the significantly better value: the interval of the difference
-              excludes 0, and ``p_holm`` is below 0.05. ``None`` if there is none, if the measure cannot
-              compare the two, or if its direction is not known;
+            - ``better_score``: the system with the significantly better score: the interval of the
+              difference excludes 0, and ``p_holm`` is below 0.05. ``None`` if there is none, if the
+              measure cannot compare the two, or if its direction is not known. Whether it is the better
+              system the command does not say;
             - ``why_not``: why the measure cannot compare them, as the end of a sentence; otherwise
               empty;
             - ``mean_a``, ``mean_b``; ``difference``: their difference, with scores that differ only
@@ -78,11 +72,15 @@ class Comparison(Examples):
             - ``examples`` and ``left_out``, those without a value; ``units``, the number of different
               sources, which are drawn and swapped as wholes, or of examples if the sources are not
               known; ``units_differing``, those in which the two systems differ.
+        guards: of two systems, as in ``pairs``, what a gate looks at in addition to the measures:
+            ``blank``; ``copied_density``, in examples in which the first summary is neither blank nor
+            repeats itself; and ``undefined``, whether the first measure has no value.
     """
 
     systems: pd.DataFrame
     means: pd.DataFrame
     pairs: pd.DataFrame
+    guards: pd.DataFrame
 
     def ranking(self, measure: str) -> list[str]:
         """The systems from the best mean of a measure to the worst, then the systems that the measure
@@ -94,7 +92,7 @@ class Comparison(Examples):
         means = self.means[self.means["measure"] == measure].set_index("system")["mean"]
 
         def place(name: str) -> tuple[bool, float]:
-            is_unfit = bool(_why_not(self.definitions[measure], None, self.systems.loc[name]))
+            is_unfit = bool(unfit(self.definitions[measure], self.systems.loc[[name]]))
             return is_unfit, sign * means[name]
 
         return sorted(self.names, key=place)
@@ -144,9 +142,9 @@ def compare_scores(
         >>> a = pd.DataFrame({"id": ids, "alarms": [0, 1, 0, 1, 0, 2, 0, 0], "signature": "ESTIME|..."})
         >>> b = pd.DataFrame({"id": ids, "alarms": [3, 4, 2, 1, 5, 3, 1, 2], "signature": "ESTIME|..."})
         >>> comparison = compare_scores({"old": a, "new": b}, measures="alarms", id_column="id")
-        >>> comparison.pairs[["better", "mean_a", "mean_b", "p_value"]]
-          better  mean_a  mean_b   p_value
-        0    old     0.5   2.625  0.015625
+        >>> comparison.pairs[["better_score", "mean_a", "mean_b", "p_value"]]
+          better_score  mean_a  mean_b   p_value
+        0          old     0.5   2.625  0.015625
     """
     request = Request(
         baseline=baseline,
@@ -163,82 +161,145 @@ def compare_systems(systems: Mapping[str, pd.DataFrame], request: Request) -> Co
     """As `compare_scores`, with its arguments as one object."""
     examples = match_examples(systems, request)
     described = _described(examples)
-    means, pairs = [], []
-    for measure, definition in examples.definitions.items():
-        around, rows = differences(
-            examples,
-            examples.values[measure],
+    columns = [
+        Column(
+            name=measure,
+            values=examples.values[measure],
             is_higher_better=examples.higher_is_better[measure],
             rounding=_rounding(definition, examples),
         )
-        for name, mean in around.items():
-            means.append({"measure": measure, "system": name, **vars(mean)})
-        for row in rows:
-            sides = described.loc[row["system_a"]], described.loc[row["system_b"]]
-            if why_not := _why_not(definition, row["better"], *sides):
-                row |= {"better": None, "why_not": why_not}
-            pairs.append({"measure": measure, **row})
-    as_frame = pd.DataFrame(pairs)
-    for name in ("better", "a_better", "b_better"):  # None stays None, and counts stay integers
-        as_frame[name] = pd.Series([row[name] for row in pairs], dtype=object)
+        for measure, definition in examples.definitions.items()
+    ]
+    results = _differences(examples, [*columns, *_guards(examples)])
+    of_measures, of_guards = results[: len(columns)], results[len(columns) :]
+    pairs = [row for result in of_measures for row in result.pairs]
+    for row in pairs:
+        if why_not := _why_not(examples, described, row):
+            row |= {"better_score": None, "why_not": why_not}
     return Comparison(
-        **vars(examples), systems=described, means=pd.DataFrame(means), pairs=as_frame
+        **vars(examples),
+        systems=described,
+        means=pd.DataFrame([row for result in of_measures for row in result.means]),
+        pairs=_as_frame(pairs),
+        guards=_as_frame([row for result in of_guards for row in result.pairs]),
     )
 
 
-def differences(
-    examples: Examples,
-    scores: pd.DataFrame,
-    *,
-    is_higher_better: bool | None,
-    rounding: Floats | float | None,
-) -> tuple[dict[str, Interval], list[dict[str, Any]]]:
-    """The mean of each system, and the rows of `Comparison.pairs` for one measure, without its name;
-    ``why_not`` is empty.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Column:
+    """Values that are compared.
 
-    Args:
-        examples: what the scores are of.
-        scores: one column per system. An example without a value of one of them is excluded for all.
-        is_higher_better: the direction.
-        rounding: how far two equal scores of each example can differ, (examples,), if they have six
+    Attributes:
+        name: of the measure.
+        values: one row per example and one column per system. An example without a value of one system
+            is excluded for all.
+        is_higher_better: the direction; ``None`` if there is none.
+        rounding: how far two equal values of each example can differ, (examples,), if they have six
             decimals; ``None`` for numbers of others, which can have any size.
     """
-    known = scores.notna().all(axis=1).to_numpy()
-    values = {name: scores[name].where(known).to_numpy() for name in scores}
-    by_pair = {}
-    for first, second in examples.compared:
-        a, b = values[first], values[second]
-        limit = LAST_DIGIT * np.fmax(np.abs(a), np.abs(b)) if rounding is None else rounding
-        by_pair[first, second] = np.where(np.abs(a - b) <= limit, 0.0, a - b)
-    decimals = None if rounding is None else DECIMALS
-    means = intervals(examples.units, values, decimals=decimals)
-    around = intervals(examples.units, by_pair, decimals=decimals)
+
+    name: str
+    values: pd.DataFrame
+    is_higher_better: bool | None = False
+    rounding: Floats | float | None = LAST_DIGIT
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which examples have a value of every system, (examples,)."""
+        known: NDArray[np.bool_] = self.values.notna().all(axis=1).to_numpy()
+        return known
+
+    def of(self, system: str) -> Floats:
+        """The values of a system, (examples,); NaN in examples that are excluded."""
+        return np.where(self.known, self.values[system], np.nan)
+
+    def difference(self, first: str, second: str) -> Floats:
+        """The values of a system minus those of another, 0 if only rounding is left, (examples,); NaN in
+        examples that are excluded.
+        """
+        a, b = self.of(first), self.of(second)
+        limit = self.rounding
+        if limit is None:
+            limit = LAST_DIGIT * np.fmax(np.abs(a), np.abs(b))
+        return np.where(np.abs(a - b) <= limit, 0.0, a - b)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Result:
+    """Of one column the rows of `Comparison.means` and of `Comparison.pairs`; ``why_not`` is empty."""
+
+    means: list[dict[str, Any]]
+    pairs: list[dict[str, Any]]
+
+
+def _guards(examples: Examples) -> list[Column]:
+    """The columns of `Comparison.guards`."""
+    if len(examples.compared) != 1:
+        return []
+    base, _ = examples.compared[0]
+    copied = examples.properties["copied_density"].mask(is_broken(examples.described(base)))
+    columns = {
+        "blank": examples.properties["blank"],
+        "copied_density": copied,
+        "undefined": examples.values[examples.measures[0]].isna() * 1.0,
+    }
+    return [Column(name=name, values=values) for name, values in columns.items()]
+
+
+def _differences(examples: Examples, columns: Sequence[Column]) -> list[_Result]:
+    """The results of columns. The resamples of all are drawn in one call, since drawing is slow."""
+    parts: dict[tuple[Column, *tuple[str, ...]], Floats] = {}  # of a system, or of two
+    for column in columns:
+        parts |= {(column, name): column.of(name) for name in examples.names}
+        parts |= {(column, *pair): column.difference(*pair) for pair in examples.compared}
+    of_others = {part for part in parts if part[0].rounding is None}
+    around = intervals(examples.units, parts, of_others=of_others)
+    return [
+        _Result(
+            means=[
+                {"measure": column.name, "system": name, **vars(around[column, name])}
+                for name in examples.names
+            ],
+            pairs=_pairs(examples, column, around),
+        )
+        for column in columns
+    ]
+
+
+def _pairs(
+    examples: Examples, column: Column, around: Mapping[Any, Interval]
+) -> list[dict[str, Any]]:
+    """A row for each pair of systems; ``around`` has the intervals of their differences, by column and
+    pair.
+    """
+    known = column.known
     codes = group_codes(np.asarray(examples.units)[known], int(known.sum()))
     rows: list[dict[str, Any]] = []
-    for (first, second), of_all in by_pair.items():
-        difference = of_all[known]
+    for first, second in examples.compared:
+        difference = column.difference(first, second)[known]
         sums = group_sums(difference, codes)
         above, below = int((difference > 0).sum()), int((difference < 0).sum())
-        wins = {True: (above, below), False: (below, above), None: (None, None)}[is_higher_better]
+        wins = {True: (above, below), False: (below, above), None: (None, None)}
         p_value = math.nan
         if len(difference):
             p_value = approximate_randomization(difference, np.zeros_like(difference), groups=codes)
         rows.append(
             {
+                "measure": column.name,
                 "system_a": first,
                 "system_b": second,
-                "better": None,
+                "better_score": None,
                 "why_not": "",
-                "mean_a": _mean(values[first][known]),
-                "mean_b": _mean(values[second][known]),
+                "mean_a": _mean(column.of(first)[known]),
+                "mean_b": _mean(column.of(second)[known]),
                 "difference": _mean(difference),
-                "low": around[first, second].low,
-                "high": around[first, second].high,
+                "low": around[column, first, second].low,
+                "high": around[column, first, second].high,
                 "p_value": p_value,
                 "p_holm": p_value,
-                "a_better": wins[0],
+                "a_better": wins[column.is_higher_better][0],
                 "ties": len(difference) - above - below,
-                "b_better": wins[1],
+                "b_better": wins[column.is_higher_better][1],
                 "examples": len(difference),
                 "left_out": int((~known).sum()),
                 "units": len(sums),
@@ -248,10 +309,19 @@ def differences(
     if known.any():
         for row, p_holm in zip(rows, holm([row["p_value"] for row in rows]), strict=True):
             row["p_holm"] = float(p_holm)
-            if is_higher_better is not None and is_difference(row["low"], row["high"], p_holm):
-                is_first = (row["difference"] > 0) == is_higher_better
-                row["better"] = row["system_a" if is_first else "system_b"]
-    return means, rows
+            is_significant = is_difference(row["low"], row["high"], p_holm)
+            if is_significant and column.is_higher_better is not None:
+                is_first = (row["difference"] > 0) == column.is_higher_better
+                row["better_score"] = row["system_a" if is_first else "system_b"]
+    return rows
+
+
+def _as_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Rows of pairs of systems: ``None`` stays ``None``, and counts stay integers."""
+    table = pd.DataFrame(rows)
+    for name in ("better_score", "a_better", "b_better"):
+        table[name] = pd.Series([row[name] for row in rows], dtype=object)
+    return table
 
 
 def _described(examples: Examples) -> pd.DataFrame:
@@ -284,39 +354,18 @@ def _mean(values: Floats) -> float:
     return math.fsum(values) / len(values) if len(values) else math.nan
 
 
-def _why_not(definition: Measure | None, better: str | None, *systems: pd.Series) -> str:
-    """Why a measure cannot compare two systems, as the end of a sentence, or one system with any other;
-    empty if it can.
+def _why_not(examples: Examples, systems: pd.DataFrame, pair: Mapping[str, Any]) -> str:
+    """Why a measure cannot compare two systems, as the end of a sentence; empty if it can.
 
     Args:
-        definition: the measure. One that does not judge, and a column of others, can always be
-            compared.
-        better: the system with the significantly better value, if any.
-        systems: rows of `Comparison.systems`.
+        examples: what is compared.
+        systems: `Comparison.systems`.
+        pair: a row of `Comparison.pairs`.
     """
-    if definition is None or definition.higher_is_better is None:
-        return ""
-    reasons = []
-    for system in systems:
-        if definition.kind == "count" and 2 * system["blank"] > system["summaries"]:
-            reasons.append(
-                f"{system['blank']:.0f} of {system['summaries']:.0f} summaries of {system.name} are blank"
-            )
-        elif definition.checked_only and system["coverage"] < LOW_COVERAGE:
-            reasons.append(f"only {_checked(system)} were checked")
-    if reasons or len(systems) == 1:
-        return " and ".join(reasons)
-    shorter, longer = sorted(systems, key=lambda system: system["tokens"])
-    if definition.checked_only and abs(longer["coverage"] - shorter["coverage"]) > COVERAGE_GAP:
-        return f"{_checked(systems[0])} and {_checked(systems[1])} were checked"
-    is_much_shorter = longer["tokens"] > LENGTH_RATIO * shorter["tokens"]
-    if is_much_shorter and (definition.kind == "count" or better == shorter.name):
-        return (
-            f"{shorter.name} has {shorter['tokens']:.1f} tokens per summary and {longer.name} "
-            f"{longer['tokens']:.1f}"
-        )
-    return ""
-
-
-def _checked(system: pd.Series) -> str:
-    return f"{system['coverage']:.0%} of the tokens of {system.name}"
+    definition = examples.definitions[pair["measure"]]
+    first, second = pair["system_a"], pair["system_b"]
+    return (
+        unfit(definition, systems.loc[[first, second]])
+        or favored_by_length(examples, definition, first, second, pair["better_score"])
+        or favored_by_length(examples, definition, second, first, pair["better_score"])
+    )

@@ -32,10 +32,11 @@ class Examples:
         values: the compared measures, one row per example; the columns have two levels, the measure
             (``alarms``, or ``alarms_layer12`` of several layers) and the system. NaN if there is no
             value.
-        properties: ``blank``, ``tokens``, ``coverage`` and ``copied_density`` in the same format; NaN if
-            they are not known.
+        properties: ``blank``, ``repetition``, ``tokens``, ``coverage`` and ``copied_density`` in the same
+            format; NaN if they are not known.
         summaries: the texts of the systems, one row per example and one column per system; ``None`` or NaN if a
             text is not known.
+        lines: the line of each row, in the same format.
         units: the `source_id` of each example; if the sources are not known, each has another one.
         sources: how many different sources there are; ``None`` if they are not known.
         matched_by: the column by which the rows were joined.
@@ -51,6 +52,7 @@ class Examples:
     values: pd.DataFrame
     properties: pd.DataFrame
     summaries: pd.DataFrame
+    lines: pd.DataFrame
     units: list[str]
     sources: int | None
     matched_by: str
@@ -83,6 +85,10 @@ class Examples:
             return list(itertools.combinations(self.names, 2))
         return [(self.baseline, name) for name in self.names if name != self.baseline]
 
+    def described(self, name: str) -> pd.DataFrame:
+        """The properties of the summaries of a system, one row per example and one column per property."""
+        return self.properties.xs(name, axis=1, level=1)
+
 
 def match_examples(systems: Mapping[str, pd.DataFrame], request: Request) -> Examples:
     """Finds the examples that all systems have. Errors as for `compare_scores`."""
@@ -98,9 +104,10 @@ def match_examples(systems: Mapping[str, pd.DataFrame], request: Request) -> Exa
     joined = join_scores(systems, id_column=request.id_column, source_column=texts[0])
     values: dict[tuple[str, str], Floats] = {}
     properties: dict[tuple[str, str], Floats] = {}
-    summaries = {}
+    summaries, lines = {}, {}
     for name, table in tables.items():
         rows = table.iloc[joined.rows[name]]
+        lines[name] = rows.index.array
         described = _properties(rows, name)
         properties |= {(measure, name): numbers for measure, numbers in described.items()}
         values |= {(column, name): _numbers(rows, column, name) for column in columns}
@@ -111,6 +118,7 @@ def match_examples(systems: Mapping[str, pd.DataFrame], request: Request) -> Exa
         values=pd.DataFrame(values, index),
         properties=pd.DataFrame(properties, index),
         summaries=pd.DataFrame(summaries, index, dtype=object),
+        lines=pd.DataFrame(lines, index),
         units=joined.sources or [source_id(str(number)) for number in range(examples)],
         sources=None if joined.sources is None else len(set(joined.sources)),
         matched_by=joined.matched_by,
@@ -172,10 +180,8 @@ def _comparable(table: pd.DataFrame, texts: tuple[str, str]) -> pd.DataFrame:
         return table
     has_texts = text_problems(table, texts) == ""
     sources, summaries = (table.loc[has_texts, column].tolist() for column in texts)
-    computed = {
-        "copied_density": novelty(summaries, sources)["copied_density"],
-        "blank": [float(not has_words(summary)) for summary in summaries],
-    }
+    computed = novelty(summaries, sources)
+    computed["blank"] = [float(not has_words(summary)) for summary in summaries]
     added = pd.DataFrame(computed, table.index[has_texts])[unknown]
     return table.drop(columns=unknown, errors="ignore").join(added)
 
@@ -261,7 +267,7 @@ def _properties(table: pd.DataFrame, name: str) -> dict[str, Floats]:
         measure: _numbers(table, columns[measure], name)
         if measure in columns
         else np.full(len(table), np.nan)
-        for measure in ("blank", *PROPERTIES)
+        for measure in ("blank", "repetition", *PROPERTIES)
     }
     if np.isnan(properties["blank"]).all():
         tokens = properties["tokens"]
