@@ -15,7 +15,7 @@ from estime_metric.checks import check_choice
 from estime_metric.compare.examples import PROPERTIES, Examples, match_examples
 from estime_metric.compare.failures import is_broken
 from estime_metric.compare.request import Request
-from estime_metric.compare.unfit import favored_by_length, unfit
+from estime_metric.compare.unfit import uncomparable, why_not
 from estime_metric.measures import TEMPERATURE, Measure
 from estime_metric.table.arrays import Floats, group_codes
 from estime_metric.table.intervals import Interval, intervals
@@ -72,7 +72,7 @@ class Comparison(Examples):
             - ``examples`` and ``left_out``, those without a value; ``units``, the number of different
               sources, which are drawn and swapped as wholes, or of examples if the sources are not
               known; ``units_differing``, those in which the two systems differ.
-        guards: of two systems, as in ``pairs``, what a gate looks at in addition to the measures:
+        guards: of two systems, what a gate looks at in addition to the measures, each as a row of ``pairs``:
             ``blank``; ``copied_density``, in examples in which the first summary is neither blank nor
             repeats itself; and ``undefined``, whether the first measure has no value.
     """
@@ -80,7 +80,7 @@ class Comparison(Examples):
     systems: pd.DataFrame
     means: pd.DataFrame
     pairs: pd.DataFrame
-    guards: pd.DataFrame
+    guards: Mapping[str, Mapping[str, Any]]
 
     def ranking(self, measure: str) -> list[str]:
         """The systems from the best mean of a measure to the worst, then the systems that the measure
@@ -92,7 +92,7 @@ class Comparison(Examples):
         means = self.means[self.means["measure"] == measure].set_index("system")["mean"]
 
         def place(name: str) -> tuple[bool, float]:
-            is_unfit = bool(unfit(self.definitions[measure], self.systems.loc[[name]]))
+            is_unfit = bool(uncomparable(self.definitions[measure], self.systems.loc[[name]]))
             return is_unfit, sign * means[name]
 
         return sorted(self.names, key=place)
@@ -170,18 +170,26 @@ def compare_systems(systems: Mapping[str, pd.DataFrame], request: Request) -> Co
         )
         for measure, definition in examples.definitions.items()
     ]
-    results = _differences(examples, [*columns, *_guards(examples)])
-    of_measures, of_guards = results[: len(columns)], results[len(columns) :]
-    pairs = [row for result in of_measures for row in result.pairs]
+    guards = _guards(examples)
+    around = _intervals(examples, [*columns, *guards])
+    means = [
+        {"measure": column.name, "system": name, **vars(around[column, name])}
+        for column in columns
+        for name in examples.names
+    ]
+    pairs = [row for column in columns for row in _pairs(examples, column, around)]
     for row in pairs:
-        if why_not := _why_not(examples, described, row):
-            row |= {"better_score": None, "why_not": why_not}
+        if reason := why_not(examples, described, row, shorter=examples.names):
+            row |= {"better_score": None, "why_not": reason}
+    as_frame = pd.DataFrame(pairs)
+    for name in ("better_score", "a_better", "b_better"):  # None stays None, counts stay integers
+        as_frame[name] = pd.Series([row[name] for row in pairs], dtype=object)
     return Comparison(
         **vars(examples),
         systems=described,
-        means=pd.DataFrame([row for result in of_measures for row in result.means]),
-        pairs=_as_frame(pairs),
-        guards=_as_frame([row for result in of_guards for row in result.pairs]),
+        means=pd.DataFrame(means),
+        pairs=as_frame,
+        guards={column.name: _pairs(examples, column, around)[0] for column in guards},
     )
 
 
@@ -224,46 +232,31 @@ class Column:
         return np.where(np.abs(a - b) <= limit, 0.0, a - b)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Result:
-    """Of one column the rows of `Comparison.means` and of `Comparison.pairs`; ``why_not`` is empty."""
-
-    means: list[dict[str, Any]]
-    pairs: list[dict[str, Any]]
-
-
 def _guards(examples: Examples) -> list[Column]:
     """The columns of `Comparison.guards`."""
     if len(examples.compared) != 1:
         return []
     base, _ = examples.compared[0]
-    copied = examples.properties["copied_density"].mask(is_broken(examples.described(base)))
     columns = {
-        "blank": examples.properties["blank"],
-        "copied_density": copied,
+        "blank": examples.described("blank"),
+        "copied_density": examples.described("copied_density").mask(
+            is_broken(examples.tables[base])
+        ),
         "undefined": examples.values[examples.measures[0]].isna() * 1.0,
     }
     return [Column(name=name, values=values) for name, values in columns.items()]
 
 
-def _differences(examples: Examples, columns: Sequence[Column]) -> list[_Result]:
-    """The results of columns. The resamples of all are drawn in one call, since drawing is slow."""
-    parts: dict[tuple[Column, *tuple[str, ...]], Floats] = {}  # of a system, or of two
+def _intervals(examples: Examples, columns: Sequence[Column]) -> Mapping[Any, Interval]:
+    """The intervals of the mean of each column and system, and of the difference of each column, first and
+    second system. They are computed together, since drawing resamples is slow.
+    """
+    parts: dict[tuple[Column | str, ...], Floats] = {}
     for column in columns:
         parts |= {(column, name): column.of(name) for name in examples.names}
         parts |= {(column, *pair): column.difference(*pair) for pair in examples.compared}
     of_others = {part for part in parts if part[0].rounding is None}
-    around = intervals(examples.units, parts, of_others=of_others)
-    return [
-        _Result(
-            means=[
-                {"measure": column.name, "system": name, **vars(around[column, name])}
-                for name in examples.names
-            ],
-            pairs=_pairs(examples, column, around),
-        )
-        for column in columns
-    ]
+    return intervals(examples.units, parts, of_others=of_others)
 
 
 def _pairs(
@@ -316,23 +309,16 @@ def _pairs(
     return rows
 
 
-def _as_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Rows of pairs of systems: ``None`` stays ``None``, and counts stay integers."""
-    table = pd.DataFrame(rows)
-    for name in ("better_score", "a_better", "b_better"):
-        table[name] = pd.Series([row[name] for row in rows], dtype=object)
-    return table
-
-
 def _described(examples: Examples) -> pd.DataFrame:
     """`Comparison.systems`."""
-    blank = examples.properties["blank"].sum(min_count=1)
+    rows = pd.concat(examples.tables).groupby(level=0, sort=False)
+    blank = rows["blank"].sum(min_count=1)
     return pd.DataFrame(
         {
             "summaries": examples.examples,
             "blank": blank if blank.isna().any() else blank.astype(int),
             "skipped": pd.Series(examples.skipped),
-            **{measure: examples.properties[measure].mean() for measure in PROPERTIES},
+            **rows[list(PROPERTIES)].mean(),
         },
         examples.names,
     )
@@ -346,26 +332,9 @@ def _rounding(definition: Measure | None, examples: Examples) -> Floats | None:
         return None
     if definition.kind != "count":
         return np.full(examples.examples, LAST_DIGIT)
-    most: Floats = examples.properties["tokens"].max(axis=1).fillna(1.0).clip(lower=1.0).to_numpy()
+    most: Floats = examples.described("tokens").max(axis=1).fillna(1.0).clip(lower=1.0).to_numpy()
     return (GRADED_DIGIT if "graded_alarms" in definition.needs else LAST_DIGIT) * most
 
 
 def _mean(values: Floats) -> float:
     return math.fsum(values) / len(values) if len(values) else math.nan
-
-
-def _why_not(examples: Examples, systems: pd.DataFrame, pair: Mapping[str, Any]) -> str:
-    """Why a measure cannot compare two systems, as the end of a sentence; empty if it can.
-
-    Args:
-        examples: what is compared.
-        systems: `Comparison.systems`.
-        pair: a row of `Comparison.pairs`.
-    """
-    definition = examples.definitions[pair["measure"]]
-    first, second = pair["system_a"], pair["system_b"]
-    return (
-        unfit(definition, systems.loc[[first, second]])
-        or favored_by_length(examples, definition, first, second, pair["better_score"])
-        or favored_by_length(examples, definition, second, first, pair["better_score"])
-    )

@@ -32,11 +32,9 @@ class Examples:
         values: the compared measures, one row per example; the columns have two levels, the measure
             (``alarms``, or ``alarms_layer12`` of several layers) and the system. NaN if there is no
             value.
-        properties: ``blank``, ``repetition``, ``tokens``, ``coverage`` and ``copied_density`` in the same
-            format; NaN if they are not known.
-        summaries: the texts of the systems, one row per example and one column per system; ``None`` or NaN if a
-            text is not known.
-        lines: the line of each row, in the same format.
+        tables: what describes the rows of each system, one row per example: ``line``; ``blank``,
+            ``repetition`` and `PROPERTIES`, NaN if they are not known; and the text, ``summary``, or
+            ``None``.
         units: the `source_id` of each example; if the sources are not known, each has another one.
         sources: how many different sources there are; ``None`` if they are not known.
         matched_by: the column by which the rows were joined.
@@ -50,9 +48,7 @@ class Examples:
     """
 
     values: pd.DataFrame
-    properties: pd.DataFrame
-    summaries: pd.DataFrame
-    lines: pd.DataFrame
+    tables: Mapping[str, pd.DataFrame]
     units: list[str]
     sources: int | None
     matched_by: str
@@ -85,9 +81,9 @@ class Examples:
             return list(itertools.combinations(self.names, 2))
         return [(self.baseline, name) for name in self.names if name != self.baseline]
 
-    def described(self, name: str) -> pd.DataFrame:
-        """The properties of the summaries of a system, one row per example and one column per property."""
-        return self.properties.xs(name, axis=1, level=1)
+    def described(self, column: str) -> pd.DataFrame:
+        """A column of `tables`, one row per example and one column per system."""
+        return pd.DataFrame({name: table[column] for name, table in self.tables.items()})
 
 
 def match_examples(systems: Mapping[str, pd.DataFrame], request: Request) -> Examples:
@@ -103,22 +99,19 @@ def match_examples(systems: Mapping[str, pd.DataFrame], request: Request) -> Exa
     directions = _directions(columns, request)
     joined = join_scores(systems, id_column=request.id_column, source_column=texts[0])
     values: dict[tuple[str, str], Floats] = {}
-    properties: dict[tuple[str, str], Floats] = {}
-    summaries, lines = {}, {}
-    for name, table in tables.items():
-        rows = table.iloc[joined.rows[name]]
-        lines[name] = rows.index.array
-        described = _properties(rows, name)
-        properties |= {(measure, name): numbers for measure, numbers in described.items()}
-        values |= {(column, name): _numbers(rows, column, name) for column in columns}
-        summaries[name] = rows[texts[1]].tolist() if texts[1] in rows else None
+    described = {}
     index = joined.rows.index
     examples = len(index)
+    for name, table in tables.items():
+        rows = table.iloc[joined.rows[name]]
+        values |= {(column, name): _numbers(rows, column, name) for column in columns}
+        summaries = [cell if isinstance(cell, str) else None for cell in rows.get(texts[1], ())]
+        described[name] = pd.DataFrame(
+            {"line": rows.index.array, "summary": summaries or None, **_properties(rows, name)}, index
+        )
     return Examples(
         values=pd.DataFrame(values, index),
-        properties=pd.DataFrame(properties, index),
-        summaries=pd.DataFrame(summaries, index, dtype=object),
-        lines=pd.DataFrame(lines, index),
+        tables=described,
         units=joined.sources or [source_id(str(number)) for number in range(examples)],
         sources=None if joined.sources is None else len(set(joined.sources)),
         matched_by=joined.matched_by,

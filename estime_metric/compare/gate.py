@@ -12,12 +12,13 @@ import pandas as pd
 from estime_metric._messages import counted, shortened
 from estime_metric.compare.differences import Comparison
 from estime_metric.compare.examples import Examples
-from estime_metric.compare.failures import failures, kinds_of, rows_of
+from estime_metric.compare.failures import KINDS
 from estime_metric.compare.request import Gate
-from estime_metric.compare.unfit import favored_by_length, unfit
+from estime_metric.compare.unfit import why_not
 from estime_metric.measures import RECOMMENDED, measure_of
 from estime_metric.show.cells import EMPTY, significant, with_direction
 from estime_metric.table.significance import LEAST_GROUPS, is_difference
+from estime_metric.wording.words import lower_words
 
 LEAST_SOURCES = 10  # with fewer, a gate would hardly ever see a difference
 
@@ -85,8 +86,8 @@ def check_gate(examples: Examples, gate: Gate) -> None:
             f"Expected at least {LEAST_SOURCES} sources with values of {measure} to decide whether a "
             f"system is worse, but got {sources}."
         )
-    for name in ("copied_density", "blank"):
-        known = examples.properties[name].notna().any()
+    for name in ("blank",) if gate.allow_copying else ("copied_density", "blank"):
+        known = examples.described(name).notna().any()
         for system in known.index[~known]:
             raise ValueError(
                 f"Expected the texts of {system}, or its {name} from 'estime score', to decide whether a "
@@ -107,17 +108,10 @@ def judge(
 
     Args:
         comparison: two systems.
-        tolerance: how much worse the mean of the measure may be, 0 or more: the system is worse only
-            if the whole 95% interval lies beyond it. A difference of `inconsistency` of at most
-            `LEAST_DIFFERENCE` is never worse. Blank summaries and copying have no tolerance.
-        allow_shorter: whether summaries may have less than a third of the words of the base's.
-        allow_copying: whether summaries may copy longer runs of words.
-        range: the least and the greatest possible value of the measure if it is a column of others.
-            Values outside it are a failure, and all others none. Without it, values that are far better
-            than the base's best one, or all the same, are undecided.
+        tolerance, allow_shorter, allow_copying, range: see `Gate`.
 
     Raises:
-        ValueError: as `check_gate`; or an argument is invalid, see `Gate`.
+        ValueError: as `check_gate`; or an argument is invalid.
     """
     gate = Gate(
         tolerance=tolerance, allow_shorter=allow_shorter, allow_copying=allow_copying, range=range
@@ -131,93 +125,96 @@ def judge(
         *_gaps(comparison),
     ]
     findings.sort(key=lambda finding: list(Verdict).index(finding[0]))
-    reasons = [sentence for _, sentence in findings]
-    verdict = findings[0][0] if findings else Verdict.PASSED
-    if verdict is Verdict.PASSED:
-        reasons = [_passed(comparison, gate), *reasons]
-    return verdict, reasons
+    return findings[0][0], [sentence for _, sentence in findings]
 
 
 def _worse_scores(comparison: Comparison, gate: Gate) -> Iterator[Finding]:
     """Whether the measure that decides is worse, or cannot compare the two."""
     (base, new), measure = comparison.compared[0], comparison.measures[0]
-    verdict, how = _worsening_of_scores(comparison, gate)
-    definition, worse = comparison.definitions[measure], base if how else None
-    why_not = unfit(definition, comparison.systems) or favored_by_length(
-        comparison, definition, base, new, worse
+    row: Row = comparison.pairs.iloc[0].to_dict()
+    is_higher_better = bool(comparison.higher_is_better[measure])
+    verdict, how = _worsening(row, Verdict.WORSE, is_higher_better, gate.tolerance)
+    if reason := why_not(comparison, comparison.systems, row, shorter=[base]):
+        yield Verdict.UNDECIDED, f"{measure} cannot compare {base} and {new}, because {reason}."
+        return
+    is_slight = (
+        measure_of(measure) == RECOMMENDED and abs(row["difference"]) <= LEAST_DIFFERENCE
     )
-    if why_not:
-        because = f"{measure} cannot compare {base} and {new}, because {why_not}."
-        yield Verdict.UNDECIDED, because
-    elif how and not _is_slight(comparison):
+    if how and not is_slight:
         beyond = f" by more than {gate.tolerance:g}" if gate.tolerance else ""
-        named = f"{_named(comparison)}{beyond}"
-        yield verdict, f"{new} is {how} worse than {base} in {named}: {_difference(_judged(comparison))}."
-
-
-def _passed(comparison: Comparison, gate: Gate) -> str:
-    (base, new), named, judged = comparison.compared[0], _named(comparison), _judged(comparison)
-    if judged["ties"] == comparison.examples:
-        return f"{new} and {base} are equal in all {comparison.examples} examples in {named}."
-    how = f"not {SIGNIFICANTLY} worse than {base}"
-    if _worsening_of_scores(comparison, gate)[1]:
-        slight = significant(abs(judged["difference"]))
-        how = f"worse than {base} by {slight}, no more than {LEAST_DIFFERENCE},"
+        is_so = f"is {how} worse than {base}{beyond}"
+    elif how:
+        slight = significant(abs(row["difference"]))
+        verdict, is_so = Verdict.PASSED, f"is worse than {base} by {slight}, less than {LEAST_DIFFERENCE},"
     elif gate.tolerance:
-        how = f"not shown to be worse than {base} by more than {gate.tolerance:g}"
-    return f"{new} is {how} in {named}: {_difference(judged)}."
+        is_so = f"is not shown to be worse than {base} by more than {gate.tolerance:g}"
+    else:
+        is_so = f"is not significantly worse than {base}"
+    named = with_direction(measure, is_higher_better)
+    if row["ties"] == comparison.examples:
+        yield verdict, f"{new} and {base} are equal in all {comparison.examples} examples in {named}."
+    else:
+        yield verdict, f"{new} {is_so} in {named}: {_difference(row)}."
 
 
-def _worsening_of_scores(comparison: Comparison, gate: Gate) -> tuple[Verdict, str]:
-    """The `_worsening` of the measure that decides."""
-    return _worsening(
-        _judged(comparison),
-        Verdict.WORSE,
-        is_higher_better=bool(comparison.higher_is_better[comparison.measures[0]]),
-        tolerance=gate.tolerance,
-    )
-
-
-def _is_slight(comparison: Comparison) -> bool:
-    """Whether nobody would act on the difference."""
-    is_recommended = measure_of(comparison.measures[0]) == RECOMMENDED
-    return is_recommended and abs(_judged(comparison)["difference"]) <= LEAST_DIFFERENCE
+def rows_of(examples: Examples, gate: Gate) -> list[pd.DataFrame]:
+    """The tables of the base and of the new system for `KINDS`: those of `Examples.tables` with ``unit``;
+    ``text``, the words of the summary; ``length``, in words, or in tokens if a text is not known; ``value`` of
+    the measure that decides; ``is_outside``, whether it is outside the stated range; and ``merit``, higher
+    for a better value of a column of others without a stated range. NaN if something is not known or not
+    asked for.
+    """
+    measure = examples.measures[0]
+    sign = 1.0 if examples.higher_is_better[measure] else -1.0
+    if examples.definitions[measure] or gate.range:
+        sign = math.nan
+    least, greatest = gate.range or (-math.inf, math.inf)
+    base, new = examples.compared[0]
+    has_texts = examples.described("summary").notna().all(axis=1)
+    tables = []
+    for name in (base, new):
+        table, value = examples.tables[name], examples.values[measure, name]
+        words = table["summary"].where(has_texts).map(lower_words, na_action="ignore")
+        length = words.map(len, na_action="ignore").fillna(table["tokens"])
+        tables.append(
+            table.assign(
+                unit=examples.units,
+                text=words.map(" ".join, na_action="ignore"),
+                length=math.nan if gate.allow_shorter else length,
+                value=value,
+                is_outside=(value < least) | (value > greatest),
+                merit=sign * value,
+            )
+        )
+    return tables
 
 
 def _failed_rows(comparison: Comparison, gate: Gate) -> Iterator[Finding]:
     """Which kinds of failure there are, and what the gate cannot see without texts."""
     (base, new), measure = comparison.compared[0], comparison.measures[0]
-    base_rows, rows = rows_of(comparison, gate)
-    for kind, of_new, of_base in failures(kinds_of(comparison, gate), base_rows, rows):
-        first = rows[of_new].sort_values("line").iloc[0]
-        what = kind.name.format(measure=measure)
-        yield (
-            Verdict.UNDECIDED,
-            f"{of_new.sum()} of {len(rows)} summaries of {new} {what}, and {of_base.sum()} of {base}; the "
-            f"first is line {first['line']}{_quoted(first[kind.shows])}.{kind.advice}",
-        )
-    unseen = [
-        what
-        for column, what in UNSEEN.items()
-        if (base_rows[column].isna() | rows[column].isna()).all()
-    ]
+    of_base, of_new = rows_of(comparison, gate)
+    for kind in KINDS:
+        if failed := kind.failed_rows(of_base, of_new):
+            first = of_new[failed.new].sort_values("line").iloc[0]
+            shown = "" if pd.isna(first[kind.shows]) else shortened(str(first[kind.shows]))
+            yield (
+                Verdict.UNDECIDED,
+                f"{failed.new.sum()} of {len(of_new)} summaries of {new} {kind.name.format(measure=measure)}, and "
+                f"{failed.base.sum()} of {base}; the first is line {first['line']}{shown and f' ({shown})'}."
+                f"{kind.advice}",
+            )
+    is_known = (of_base.notna() & of_new.notna()).any()
+    unseen = [what for column, what in UNSEEN.items() if not is_known[column]]
     if unseen:
         yield (
             Verdict.PASSED,
-            f"The texts of {base} and {new} are not both there, so the gate does not see {', '.join(unseen)}.",
+            f"The texts of {base} and {new} are not both known, so the gate does not see {', '.join(unseen)}.",
         )
-
-
-def _quoted(cell: Any) -> str:
-    """A text or a value in parentheses, nothing if there is none."""
-    if isinstance(cell, str):
-        return f" ({shortened(cell)!r})" if cell.strip() else ""
-    return "" if pd.isna(cell) else f" ({significant(cell)})"
 
 
 def _more_blank(comparison: Comparison) -> Iterator[Finding]:
     base, new = comparison.compared[0]
-    blank = _guard(comparison, "blank")
+    blank = comparison.guards["blank"]
     verdict, how = _worsening(blank, Verdict.WORSE)
     if how:
         yield verdict, f"{new} has {how} more blank summaries than {base}: {_difference(blank)}."
@@ -228,7 +225,7 @@ def _more_blank(comparison: Comparison) -> Iterator[Finding]:
 
 def _more_copying(comparison: Comparison) -> Iterator[Finding]:
     base, new = comparison.compared[0]
-    copied = _guard(comparison, "copied_density")
+    copied = comparison.guards["copied_density"]
     verdict, how = _worsening(copied, Verdict.COPIES)
     if how and copied["mean_b"] > MORE_COPYING * copied["mean_a"]:
         densities = f"copied_density {copied['mean_b']:.1f} and {copied['mean_a']:.1f}"
@@ -237,7 +234,7 @@ def _more_copying(comparison: Comparison) -> Iterator[Finding]:
             f"{new} copies {how} more than {base}: {densities}, {_differing(copied)}. Pass `allow_copying` if it "
             "may.",
         )
-    known = comparison.properties["copied_density"].notna().all(axis=1).sum()
+    known = comparison.described("copied_density").notna().all(axis=1).sum()
     if known < comparison.examples:
         judged_on = f"{known} of {comparison.examples} examples"
         yield Verdict.INCOMPLETE, f"Copying is judged on {judged_on}: the others lack a text."
@@ -248,7 +245,7 @@ def _gaps(comparison: Comparison) -> Iterator[Finding]:
     (base, new), measure = comparison.compared[0], comparison.measures[0]
     is_undefined = comparison.values[measure].isna()
     counts = _counts(is_undefined.sum().to_dict())
-    verdict, how = _worsening(_guard(comparison, "undefined"), Verdict.UNDECIDED)
+    verdict, how = _worsening(comparison.guards["undefined"], Verdict.UNDECIDED)
     if how == SIGNIFICANTLY:
         yield verdict, f"{new} has {how} more undefined values of {measure} than {base}: {counts}."
     definition = comparison.definitions[measure]
@@ -262,7 +259,6 @@ def _gaps(comparison: Comparison) -> Iterator[Finding]:
 def _worsening(
     row: Row,
     verdict: Verdict,
-    *,
     is_higher_better: bool = False,
     tolerance: float = 0.0,
 ) -> tuple[Verdict, str]:
@@ -276,24 +272,6 @@ def _worsening(
     if is_against and row["units_differing"] < LEAST_GROUPS:
         return Verdict.UNDECIDED, "apparently"
     return Verdict.PASSED, ""
-
-
-def _judged(comparison: Comparison) -> Row:
-    """The row of the measure that decides."""
-    row: Row = comparison.pairs.iloc[0].to_dict()
-    return row
-
-
-def _guard(comparison: Comparison, name: str) -> Row:
-    """A row of `Comparison.guards`."""
-    row: Row = comparison.guards.set_index("measure").loc[name].to_dict()
-    return row
-
-
-def _named(comparison: Comparison) -> str:
-    """The measure that decides, with its direction."""
-    measure = comparison.measures[0]
-    return with_direction(measure, comparison.higher_is_better[measure])
 
 
 def _difference(row: Row) -> str:

@@ -16,7 +16,7 @@ from estime_metric.compare import (
     to_dict,
     to_rows,
 )
-from estime_metric.compare.differences import COVERAGE_GAP
+from estime_metric.compare.unfit import COVERAGE_GAP
 from estime_metric.compare.examples import PROPERTIES
 from estime_metric.compare.plot import plot_copying
 from estime_metric.wording.source import novelty
