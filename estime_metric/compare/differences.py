@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from estime_metric.checks import check_choice
 from estime_metric.compare.examples import PROPERTIES, Examples, match_examples
@@ -162,15 +161,16 @@ def compare_systems(systems: Mapping[str, pd.DataFrame], request: Request) -> Co
     examples = match_examples(systems, request)
     described = _described(examples)
     columns = [
-        Column(
-            name=measure,
-            values=examples.values[measure],
+        _column(
+            examples,
+            measure,
+            examples.values[measure],
             is_higher_better=examples.higher_is_better[measure],
             rounding=_rounding(definition, examples),
         )
         for measure, definition in examples.definitions.items()
     ]
-    guards = _guards(examples)
+    guards = _guards(examples) if len(examples.compared) == 1 else []
     around = _intervals(examples, [*columns, *guards])
     means = [
         {"measure": column.name, "system": name, **vars(around[column, name])}
@@ -179,7 +179,7 @@ def compare_systems(systems: Mapping[str, pd.DataFrame], request: Request) -> Co
     ]
     pairs = [row for column in columns for row in _pairs(examples, column, around)]
     for row in pairs:
-        if reason := why_not(examples, described, row, shorter=examples.names):
+        if reason := why_not(examples, described, row):
             row |= {"better_score": None, "why_not": reason}
     as_frame = pd.DataFrame(pairs)
     for name in ("better_score", "a_better", "b_better"):  # None stays None, counts stay integers
@@ -189,93 +189,101 @@ def compare_systems(systems: Mapping[str, pd.DataFrame], request: Request) -> Co
         systems=described,
         means=pd.DataFrame(means),
         pairs=as_frame,
-        guards={column.name: _pairs(examples, column, around)[0] for column in guards},
+        guards={row["measure"]: row for guard in guards for row in _pairs(examples, guard, around)},
     )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Column:
     """Values that are compared.
 
     Attributes:
         name: of the measure.
-        values: one row per example and one column per system. An example without a value of one system
-            is excluded for all.
         is_higher_better: the direction; ``None`` if there is none.
-        rounding: how far two equal values of each example can differ, (examples,), if they have six
-            decimals; ``None`` for numbers of others, which can have any size.
+        is_of_others: whether the values can have any size; otherwise they have six decimals.
+        values: of each system, by its name, the values, (examples,); of two, by both names, those of the
+            first minus those of the second. NaN in examples without a value of one system.
     """
 
     name: str
-    values: pd.DataFrame
-    is_higher_better: bool | None = False
-    rounding: Floats | float | None = LAST_DIGIT
+    is_higher_better: bool | None
+    is_of_others: bool
+    values: Mapping[tuple[str, ...], pd.Series]
 
-    @property
-    def known(self) -> NDArray[np.bool_]:
-        """Which examples have a value of every system, (examples,)."""
-        known: NDArray[np.bool_] = self.values.notna().all(axis=1).to_numpy()
-        return known
 
-    def of(self, system: str) -> Floats:
-        """The values of a system, (examples,); NaN in examples that are excluded."""
-        return np.where(self.known, self.values[system], np.nan)
+def _column(
+    examples: Examples,
+    name: str,
+    values: pd.DataFrame,
+    *,
+    is_higher_better: bool | None = False,
+    rounding: Floats | float | None = LAST_DIGIT,
+) -> Column:
+    """A column.
 
-    def difference(self, first: str, second: str) -> Floats:
-        """The values of a system minus those of another, 0 if only rounding is left, (examples,); NaN in
-        examples that are excluded.
-        """
-        a, b = self.of(first), self.of(second)
-        limit = self.rounding
-        if limit is None:
-            limit = LAST_DIGIT * np.fmax(np.abs(a), np.abs(b))
-        return np.where(np.abs(a - b) <= limit, 0.0, a - b)
+    Args:
+        examples: names the systems.
+        name: of the measure.
+        values: one row per example and one column per system.
+        is_higher_better: the direction.
+        rounding: how far two equal values of each example can differ, (examples,); ``None`` for numbers of
+            others.
+    """
+    values = values.dropna().reindex(values.index)
+    parts: dict[tuple[str, ...], pd.Series] = {
+        (system,): values[system] for system in examples.names
+    }
+    for first, second in examples.compared:
+        a, b = values[first], values[second]
+        limit = LAST_DIGIT * np.fmax(a.abs(), b.abs()) if rounding is None else rounding
+        parts[first, second] = (a - b).mask((a - b).abs() <= limit, 0.0)
+    return Column(name, is_higher_better, rounding is None, parts)
 
 
 def _guards(examples: Examples) -> list[Column]:
     """The columns of `Comparison.guards`."""
-    if len(examples.compared) != 1:
-        return []
     base, _ = examples.compared[0]
-    columns = {
-        "blank": examples.described("blank"),
-        "copied_density": examples.described("copied_density").mask(
-            is_broken(examples.tables[base])
-        ),
-        "undefined": examples.values[examples.measures[0]].isna() * 1.0,
-    }
-    return [Column(name=name, values=values) for name, values in columns.items()]
+    copied = examples.described("copied_density").mask(is_broken(examples.tables[base]))
+    return [
+        _column(examples, "blank", examples.described("blank")),
+        _column(examples, "copied_density", copied),
+        _column(examples, "undefined", examples.values[examples.measures[0]].isna() * 1.0),
+    ]
 
 
 def _intervals(examples: Examples, columns: Sequence[Column]) -> Mapping[Any, Interval]:
-    """The intervals of the mean of each column and system, and of the difference of each column, first and
-    second system. They are computed together, since drawing resamples is slow.
+    """The intervals of all values, by column and names. They are computed together, because drawing resamples
+    is slow.
     """
-    parts: dict[tuple[Column | str, ...], Floats] = {}
-    for column in columns:
-        parts |= {(column, name): column.of(name) for name in examples.names}
-        parts |= {(column, *pair): column.difference(*pair) for pair in examples.compared}
-    of_others = {part for part in parts if part[0].rounding is None}
+    parts: dict[Any, pd.Series] = {
+        (column, *names): part for column in columns for names, part in column.values.items()
+    }
+    of_others = {key for key in parts if key[0].is_of_others}
     return intervals(examples.units, parts, of_others=of_others)
 
 
 def _pairs(
     examples: Examples, column: Column, around: Mapping[Any, Interval]
 ) -> list[dict[str, Any]]:
-    """A row for each pair of systems; ``around`` has the intervals of their differences, by column and
-    pair.
+    """The rows of `Comparison.pairs` of a column; ``why_not`` is empty.
+
+    Args:
+        examples: what is compared.
+        column: its values.
+        around: see `_intervals`.
     """
-    known = column.known
-    codes = group_codes(np.asarray(examples.units)[known], int(known.sum()))
     rows: list[dict[str, Any]] = []
     for first, second in examples.compared:
-        difference = column.difference(first, second)[known]
+        known = column.values[first, second].notna().to_numpy()
+        difference = column.values[first, second].to_numpy()[known]
+        codes = group_codes(np.asarray(examples.units)[known], len(difference))
         sums = group_sums(difference, codes)
         above, below = int((difference > 0).sum()), int((difference < 0).sum())
         wins = {True: (above, below), False: (below, above), None: (None, None)}
         p_value = math.nan
         if len(difference):
             p_value = approximate_randomization(difference, np.zeros_like(difference), groups=codes)
+        mean = around[column, first, second]
         rows.append(
             {
                 "measure": column.name,
@@ -283,11 +291,11 @@ def _pairs(
                 "system_b": second,
                 "better_score": None,
                 "why_not": "",
-                "mean_a": _mean(column.of(first)[known]),
-                "mean_b": _mean(column.of(second)[known]),
-                "difference": _mean(difference),
-                "low": around[column, first, second].low,
-                "high": around[column, first, second].high,
+                "mean_a": around[column, first].mean,
+                "mean_b": around[column, second].mean,
+                "difference": mean.mean,
+                "low": mean.low,
+                "high": mean.high,
                 "p_value": p_value,
                 "p_holm": p_value,
                 "a_better": wins[column.is_higher_better][0],
@@ -299,7 +307,7 @@ def _pairs(
                 "units_differing": int(np.count_nonzero(sums)),
             }
         )
-    if known.any():
+    if rows[0]["examples"]:
         for row, p_holm in zip(rows, holm([row["p_value"] for row in rows]), strict=True):
             row["p_holm"] = float(p_holm)
             is_significant = is_difference(row["low"], row["high"], p_holm)
@@ -334,7 +342,3 @@ def _rounding(definition: Measure | None, examples: Examples) -> Floats | None:
         return np.full(examples.examples, LAST_DIGIT)
     most: Floats = examples.described("tokens").max(axis=1).fillna(1.0).clip(lower=1.0).to_numpy()
     return (GRADED_DIGIT if "graded_alarms" in definition.needs else LAST_DIGIT) * most
-
-
-def _mean(values: Floats) -> float:
-    return math.fsum(values) / len(values) if len(values) else math.nan

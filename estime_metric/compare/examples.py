@@ -107,7 +107,8 @@ def match_examples(systems: Mapping[str, pd.DataFrame], request: Request) -> Exa
         values |= {(column, name): _numbers(rows, column, name) for column in columns}
         summaries = [cell if isinstance(cell, str) else None for cell in rows.get(texts[1], ())]
         described[name] = pd.DataFrame(
-            {"line": rows.index.array, "summary": summaries or None, **_properties(rows, name)}, index
+            {"line": rows.index.array, "summary": summaries or None, **_properties(rows, name)},
+            index,
         )
     return Examples(
         values=pd.DataFrame(values, index),

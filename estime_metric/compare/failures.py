@@ -35,7 +35,7 @@ def _is_one_text(base: pd.DataFrame, new: pd.DataFrame) -> pd.Series:
         rows[rows["blank"] != 1].drop_duplicates(["unit", "text"])["text"].value_counts()
         for rows in (new, base)
     )
-    more = sources.sub(of_base.reindex(sources.index, fill_value=0))
+    more = sources.sub(of_base, fill_value=0).reindex(sources.index)
     commonest = more[more >= LEAST_ROWS].nlargest(1).index
     return new["text"].isin(commonest) & (new["text"] != base["text"])
 

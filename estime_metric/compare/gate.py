@@ -52,6 +52,19 @@ class Verdict(IntEnum):
     PASSED = 0
 
 
+#: Each of `Comparison.guards`: the verdict if there is more of it, and the sentence.
+MORE = {
+    "blank": (Verdict.WORSE, "has {how} more blank summaries than {base}: {b:.1%} and {a:.1%}"),
+    "copied_density": (
+        Verdict.COPIES,
+        "copies {how} more than {base}: copied_density {b:.1f} and {a:.1f}",
+    ),
+    "undefined": (
+        Verdict.UNDECIDED,
+        "has {how} more undefined values than {base}: {b:.1%} and {a:.1%}",
+    ),
+}
+
 #: What speaks against a system, or against a verdict, with the verdict that follows from it.
 Finding = tuple[Verdict, str]
 
@@ -119,8 +132,7 @@ def judge(
     check_gate(comparison, gate)
     findings = [
         *_worse_scores(comparison, gate),
-        *_more_blank(comparison),
-        *([] if allow_copying else _more_copying(comparison)),
+        *_more(comparison, gate),
         *_failed_rows(comparison, gate),
         *_gaps(comparison),
     ]
@@ -134,25 +146,29 @@ def _worse_scores(comparison: Comparison, gate: Gate) -> Iterator[Finding]:
     row: Row = comparison.pairs.iloc[0].to_dict()
     is_higher_better = bool(comparison.higher_is_better[measure])
     verdict, how = _worsening(row, Verdict.WORSE, is_higher_better, gate.tolerance)
-    if reason := why_not(comparison, comparison.systems, row, shorter=[base]):
+    if reason := why_not(comparison, comparison.systems, row, shorter=new):
         yield Verdict.UNDECIDED, f"{measure} cannot compare {base} and {new}, because {reason}."
         return
-    is_slight = (
-        measure_of(measure) == RECOMMENDED and abs(row["difference"]) <= LEAST_DIFFERENCE
-    )
+    is_slight = measure_of(measure) == RECOMMENDED and abs(row["difference"]) <= LEAST_DIFFERENCE
     if how and not is_slight:
         beyond = f" by more than {gate.tolerance:g}" if gate.tolerance else ""
         is_so = f"is {how} worse than {base}{beyond}"
     elif how:
         slight = significant(abs(row["difference"]))
-        verdict, is_so = Verdict.PASSED, f"is worse than {base} by {slight}, less than {LEAST_DIFFERENCE},"
+        verdict, is_so = (
+            Verdict.PASSED,
+            f"is worse than {base} by {slight}, less than {LEAST_DIFFERENCE},",
+        )
     elif gate.tolerance:
         is_so = f"is not shown to be worse than {base} by more than {gate.tolerance:g}"
     else:
         is_so = f"is not significantly worse than {base}"
     named = with_direction(measure, is_higher_better)
     if row["ties"] == comparison.examples:
-        yield verdict, f"{new} and {base} are equal in all {comparison.examples} examples in {named}."
+        yield (
+            verdict,
+            f"{new} and {base} are equal in all {comparison.examples} examples in {named}.",
+        )
     else:
         yield verdict, f"{new} {is_so} in {named}: {_difference(row)}."
 
@@ -212,44 +228,32 @@ def _failed_rows(comparison: Comparison, gate: Gate) -> Iterator[Finding]:
         )
 
 
-def _more_blank(comparison: Comparison) -> Iterator[Finding]:
+def _more(comparison: Comparison, gate: Gate) -> Iterator[Finding]:
+    """Whether there is more of what `MORE` names."""
     base, new = comparison.compared[0]
-    blank = comparison.guards["blank"]
-    verdict, how = _worsening(blank, Verdict.WORSE)
-    if how:
-        yield verdict, f"{new} has {how} more blank summaries than {base}: {_difference(blank)}."
-    if blank["left_out"]:
-        known_of = f"{blank['examples']} of {comparison.examples} examples"
-        yield Verdict.INCOMPLETE, f"Whether summaries are blank is known of {known_of}."
-
-
-def _more_copying(comparison: Comparison) -> Iterator[Finding]:
-    base, new = comparison.compared[0]
-    copied = comparison.guards["copied_density"]
-    verdict, how = _worsening(copied, Verdict.COPIES)
-    if how and copied["mean_b"] > MORE_COPYING * copied["mean_a"]:
-        densities = f"copied_density {copied['mean_b']:.1f} and {copied['mean_a']:.1f}"
-        yield (
-            verdict,
-            f"{new} copies {how} more than {base}: {densities}, {_differing(copied)}. Pass `allow_copying` if it "
-            "may.",
-        )
-    known = comparison.described("copied_density").notna().all(axis=1).sum()
-    if known < comparison.examples:
-        judged_on = f"{known} of {comparison.examples} examples"
-        yield Verdict.INCOMPLETE, f"Copying is judged on {judged_on}: the others lack a text."
+    for name, (status, sentence) in MORE.items():
+        row = comparison.guards[name]
+        verdict, how = _worsening(row, status)
+        is_copying = name == "copied_density"
+        if is_copying and (gate.allow_copying or row["mean_b"] <= MORE_COPYING * row["mean_a"]):
+            continue
+        if how == SIGNIFICANTLY or (how and name != "undefined"):
+            more = sentence.format(how=how, base=base, a=row["mean_a"], b=row["mean_b"])
+            advice = " Pass `allow_copying` if it may." if is_copying else ""
+            yield verdict, f"{new} {more}, {_differing(row)}.{advice}"
 
 
 def _gaps(comparison: Comparison) -> Iterator[Finding]:
-    """What is missing: values of the measure that decides, or rows."""
-    (base, new), measure = comparison.compared[0], comparison.measures[0]
-    is_undefined = comparison.values[measure].isna()
-    counts = _counts(is_undefined.sum().to_dict())
-    verdict, how = _worsening(comparison.guards["undefined"], Verdict.UNDECIDED)
-    if how == SIGNIFICANTLY:
-        yield verdict, f"{new} has {how} more undefined values of {measure} than {base}: {counts}."
-    definition = comparison.definitions[measure]
+    """What is missing: texts, values of the measure that decides, or rows."""
+    for name, what in (("copied_density", "Copying is"), ("blank", "Blank summaries are")):
+        known = comparison.described(name).notna().all(axis=1).sum()
+        if known < comparison.examples:
+            judged = f"{what} judged on {known} of {comparison.examples} examples"
+            yield Verdict.INCOMPLETE, f"{judged}: the others lack a text."
+    measure = comparison.measures[0]
+    is_undefined, definition = comparison.values[measure].isna(), comparison.definitions[measure]
     if is_undefined.any(axis=None) and not (definition and definition.can_be_undefined):
+        counts = _counts(is_undefined.sum().to_dict())
         yield Verdict.INCOMPLETE, f"Values of {measure} are missing: {counts}."
     if any(comparison.skipped.values()):
         skipped = _counts(comparison.skipped)

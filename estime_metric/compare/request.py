@@ -58,14 +58,17 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Gate:
-    """What a gate lets pass: the arguments of `judge`.
+    """What a gate lets pass.
 
     Attributes:
-        tolerance: how much worse the mean of the first measure may be, 0 or more.
-        allow_shorter: whether summaries may have less than a third of the words of the base's.
-        allow_copying: whether summaries may copy longer runs of words.
-        range: the least and the greatest possible value of the first measure, a column of others; ``None``
-            if they are not known.
+        tolerance: How much worse the mean of the first measure may be: the new system is worse only if
+            the whole 95% interval of the difference lies beyond it. Blank summaries, copying and rows
+            that failed have no tolerance.
+        allow_shorter: Summaries may have less than a third of the words of the other system's.
+        allow_copying: Summaries may copy longer runs of words than the other system's.
+        range: Least and greatest possible value of the first measure, if it is a column of another
+            metric (-inf inf: any value). Values outside it are failures, and none inside it is. (default:
+            values far better than all of the other system's and one value in all rows are failures)
 
     Raises:
         ValueError: the tolerance is negative or not finite, or the range does not end above its begin.
@@ -82,7 +85,6 @@ class Gate:
                 f"Expected argument `tolerance` to be 0 or more, but got {self.tolerance!r}."
             )
         if self.range is not None and not self.range[0] < self.range[1]:
-            low, high = self.range
             raise ValueError(
-                f"Expected argument `range` to be a number and a greater one, but got {low:g} and {high:g}."
+                f"Expected argument `range` to be a number and a greater one, but got {self.range}."
             )

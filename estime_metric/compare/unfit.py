@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -18,7 +18,7 @@ COVERAGE_GAP = 0.25
 
 
 def why_not(
-    examples: Examples, systems: pd.DataFrame, pair: Mapping[str, Any], shorter: Sequence[str]
+    examples: Examples, systems: pd.DataFrame, pair: Mapping[str, Any], shorter: str = ""
 ) -> str:
     """Why a measure cannot compare two systems, as the end of a sentence; empty if it can.
 
@@ -29,7 +29,7 @@ def why_not(
         examples: what is compared.
         systems: `Comparison.systems`.
         pair: a row of `Comparison.pairs`.
-        shorter: the systems that may not be much shorter than the other one.
+        shorter: the system that may be much shorter, if any.
     """
     definition = examples.definitions[pair["measure"]]
     names = [pair["system_a"], pair["system_b"]]
@@ -39,12 +39,12 @@ def why_not(
     first, second = (systems.loc[name, "coverage"] for name in names)
     if definition.checked_only and abs(first - second) > COVERAGE_GAP:
         return " and ".join(f"{_checked(systems.loc[name])}" for name in names) + " were checked"
-    for name in shorter:
-        if definition.kind == "count" or pair["better_score"] == name:
-            (other,) = {*names} - {name}
+    for name, other in (names, reversed(names)):
+        if name != shorter and (definition.kind == "count" or pair["better_score"] == name):
             rows = (examples.tables[each] for each in (other, name))
-            tables = [table.assign(length=table["tokens"]) for table in rows]
-            if failed := SHORT.failed_rows(*tables):
+            if failed := SHORT.failed_rows(
+                *(table.assign(length=table["tokens"]) for table in rows)
+            ):
                 return f"{failed.new.sum()} of {examples.examples} summaries of {name} {SHORT.name}"
     return ""
 
