@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 
 LEAST_ROWS = 3  # of a failure
-A_TENTH, A_FIFTH = 0.1, 0.2
+A_TENTH, A_FIFTH, A_HALF = 0.1, 0.2, 0.5
 LEAST_LENGTH = 1 / 3  # of a summary, as a fraction of the base's
 MOST_REPETITION = 0.3
 
@@ -54,7 +54,9 @@ def _is_beyond(base: pd.DataFrame, new: pd.DataFrame) -> pd.Series:
 
 
 def _is_constant(base: pd.DataFrame, new: pd.DataFrame) -> pd.Series:
-    return new["merit"].notna() & (new["merit"].nunique() == 1)
+    """Which values are the one of all rows, and another one in the base."""
+    is_one = new["merit"].nunique() == 1
+    return new["merit"].notna() & (new["merit"] != base["merit"]) & is_one
 
 
 def _is_outside(base: pd.DataFrame, new: pd.DataFrame) -> pd.Series:
@@ -121,7 +123,7 @@ KINDS = (
     ),
     Kind(
         holds=_is_constant,
-        share=A_TENTH,  # it is all rows or none
+        share=A_HALF,
         name="have one and the same value of {measure}",
         shows="value",
         advice=_STATE,
