@@ -187,11 +187,10 @@ def check_filled(cells: pd.Series, name: str, advice: str = "") -> None:
 
 
 def _advice(systems: Mapping[str, pd.DataFrame]) -> str:
-    """What to do if examples cannot be told apart by a column."""
+    """What to do if a column does not identify examples."""
     for name, table in systems.items():
-        is_copy = table.drop(columns=LINE, errors="ignore").astype(str).duplicated()
-        for line in is_copy.index[is_copy]:
-            return f"Rows of {name} are there twice: line {line} is a copy. Remove the copies."
+        if table.drop(columns=LINE, errors="ignore").astype(str).duplicated(keep=False).all():
+            return f"Each row of {name} is there more than once. Remove the copies."
     return _ADVICE
 
 

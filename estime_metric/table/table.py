@@ -251,7 +251,7 @@ def _check_rows(path: Path, table: DataFrame, record: Record) -> None:
 
 
 def record_of(path: str | Path) -> dict[str, Any]:
-    """The record of a table of scores; empty if it has none.
+    """The record of a table of scores; empty if it has none, or one of another program.
 
     Raises ValueError if it is damaged or something else, OSError or ImportError if it cannot be read.
     """
@@ -265,13 +265,13 @@ def record_of(path: str | Path) -> dict[str, Any]:
         raise ValueError(
             f"Expected the metadata of {path.name} to be a JSON object, but it {problem}."
         )
-    for name, is_right in _SHAPE.items():
-        if name in content and not is_right(content[name]):
-            raise ValueError(
-                f"Expected the metadata of {path.name} to be a record of scores, but its {name!r} is "
-                f"{shortened(to_json(content[name]))}. Score the texts again, or move the metadata away."
-            )
-    return content
+    wrong = [name for name in _SHAPE if name in content and not _SHAPE[name](content[name])]
+    if wrong and SIGNATURE in content:
+        raise ValueError(
+            f"Expected the metadata of {path.name} to be a record of scores, but its {wrong[0]!r} is "
+            f"{shortened(to_json(content[wrong[0]]))}. Score the texts again."
+        )
+    return {} if wrong else content
 
 
 def _are_texts(value: Any) -> bool:
