@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -13,18 +12,14 @@ A_TENTH, A_FIFTH, A_HALF = 0.1, 0.2, 0.5
 LEAST_LENGTH = 1 / 3  # of a summary, as a fraction of the base's
 MOST_REPETITION = 0.3
 
+#: The tables of the base and of the new system -> for each row of the new one, whether it has failed,
+#: (examples,). The columns are those of `Examples.tables` and of `gate.rows_of`.
+Holds = Callable[[pd.DataFrame, pd.DataFrame], pd.Series]
+
 
 def is_broken(rows: pd.DataFrame) -> pd.Series:
     """Which summaries are blank or repeat themselves, so that others are not measured by them."""
     return (rows["blank"] == 1) | (rows["repetition"] > MOST_REPETITION)
-
-
-def _is_blank(base: pd.DataFrame, new: pd.DataFrame) -> pd.Series:
-    return new["blank"] == 1
-
-
-def _repeats_itself(base: pd.DataFrame, new: pd.DataFrame) -> pd.Series:
-    return new["repetition"] > MOST_REPETITION
 
 
 def _is_one_text(base: pd.DataFrame, new: pd.DataFrame) -> pd.Series:
@@ -32,20 +27,15 @@ def _is_one_text(base: pd.DataFrame, new: pd.DataFrame) -> pd.Series:
     the base.
     """
     sources, of_base = (
-        rows[rows["blank"] != 1].drop_duplicates(["unit", "text"])["text"].value_counts()
-        for rows in (new, base)
+        rows.drop_duplicates(["unit", "text"])["text"].value_counts() for rows in (new, base)
     )
-    more = sources.sub(of_base, fill_value=0).reindex(sources.index)
+    more = sources.sub(of_base, fill_value=0)
     commonest = more[more >= LEAST_ROWS].nlargest(1).index
     return new["text"].isin(commonest) & (new["text"] != base["text"])
 
 
 def _is_short(base: pd.DataFrame, new: pd.DataFrame) -> pd.Series:
-    return (new["length"] < LEAST_LENGTH * base["length"]) & ~is_broken(base)
-
-
-def _has_no_value(base: pd.DataFrame, new: pd.DataFrame) -> pd.Series:
-    return new["value"].isna()
+    return (new["tokens"] < LEAST_LENGTH * base["tokens"]) & ~is_broken(base)
 
 
 def _is_beyond(base: pd.DataFrame, new: pd.DataFrame) -> pd.Series:
@@ -55,19 +45,8 @@ def _is_beyond(base: pd.DataFrame, new: pd.DataFrame) -> pd.Series:
 
 def _is_constant(base: pd.DataFrame, new: pd.DataFrame) -> pd.Series:
     """Which values are the one of all rows, and another one in the base."""
-    is_one = new["merit"].nunique() == 1
+    is_one = new["merit"].nunique(dropna=False) == 1
     return new["merit"].notna() & (new["merit"] != base["merit"]) & is_one
-
-
-def _is_outside(base: pd.DataFrame, new: pd.DataFrame) -> pd.Series:
-    return new["is_outside"]
-
-
-class Failed(NamedTuple):
-    """In which rows a kind of failure holds: of the new system, and of the base, each (examples,)."""
-
-    new: pd.Series
-    base: pd.Series
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,62 +55,75 @@ class Kind:
     `LEAST_ROWS` of them, beyond those in which it holds of the base.
 
     Attributes:
-        holds: the tables of the base and of the new system -> for each row of the new one, whether it has
-            failed, (examples,). Columns are those of `Examples.tables` and of `gate.rows_of`.
+        holds: which rows of the new system have failed.
         share: of all rows.
         name: what is said of the summaries; ``{measure}`` is the one that decides.
-        shows: the column that a message quotes.
+        reads: the column of texts or of scores that it needs; empty if it is about the measure.
         advice: how it can be permitted: sentences.
     """
 
-    holds: Callable[[pd.DataFrame, pd.DataFrame], pd.Series]
+    holds: Holds
     share: float
     name: str
-    shows: str = "summary"
+    reads: str = ""
     advice: str = ""
 
-    def failed_rows(self, base: pd.DataFrame, new: pd.DataFrame) -> Failed | None:
-        """The rows in which it holds; ``None`` if the new system has not failed."""
-        rows = Failed(self.holds(base, new), self.holds(new, base))
-        beyond = rows.new.sum() - rows.base.sum()
-        return rows if beyond >= LEAST_ROWS and beyond > self.share * len(new) else None
+    def failed_rows(self, base: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame | None:
+        """In which rows it holds of the ``new`` system and of the ``base``; ``None`` if the new system has not
+        failed.
+        """
+        rows = pd.DataFrame({"new": self.holds(base, new), "base": self.holds(new, base)})
+        beyond = rows["new"].sum() - rows["base"].sum()
+        return rows if beyond >= LEAST_ROWS and beyond > self.share * len(rows) else None
 
 
 _STATE = " Pass `range` with the least and the greatest possible value if these are right."
 
-#: Summaries that are much shorter, which also counts cannot compare, see `unfit.too_short`.
+#: Summaries that are much shorter, which also counts cannot compare, see `unfit.why_not`.
 SHORT = Kind(
     holds=_is_short,
     share=A_FIFTH,
+    reads="tokens",
     name="have less than a third of the words of the other system's",
     advice=" What is left out cannot be wrong. Pass `allow_shorter` if they may be so short.",
 )
 
 #: Every kind, in the order in which messages name them.
 KINDS = (
-    Kind(holds=_is_blank, share=A_TENTH, name="are blank"),
-    Kind(holds=_repeats_itself, share=A_TENTH, name="repeat themselves"),
-    Kind(holds=_is_one_text, share=A_TENTH, name="are one text"),
+    Kind(
+        holds=lambda base, new: new["blank"] == 1,
+        share=A_TENTH,
+        reads="blank",
+        name="are blank",
+    ),
+    Kind(
+        holds=lambda base, new: new["repetition"] > MOST_REPETITION,
+        share=A_TENTH,
+        reads="repetition",
+        name="repeat themselves",
+    ),
+    Kind(holds=_is_one_text, share=A_TENTH, reads="text", name="are one text"),
     SHORT,
-    Kind(holds=_has_no_value, share=A_TENTH, name="have no value of {measure}"),
+    Kind(
+        holds=lambda base, new: new["value"].isna(),
+        share=A_TENTH,
+        name="have no value of {measure}",
+    ),
     Kind(
         holds=_is_beyond,
         share=A_TENTH,
         name="have a value of {measure} far better than all of the other system's",
-        shows="value",
         advice=_STATE,
     ),
     Kind(
         holds=_is_constant,
         share=A_HALF,
         name="have one and the same value of {measure}",
-        shows="value",
         advice=_STATE,
     ),
     Kind(
-        holds=_is_outside,
+        holds=lambda base, new: new["is_outside"],
         share=0.0,  # nothing is right there
         name="have a value of {measure} outside the stated range",
-        shows="value",
     ),
 )

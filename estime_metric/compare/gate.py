@@ -12,7 +12,7 @@ import pandas as pd
 from estime_metric._messages import counted, shortened
 from estime_metric.compare.differences import Comparison
 from estime_metric.compare.examples import Examples
-from estime_metric.compare.failures import KINDS
+from estime_metric.compare.failures import KINDS, SHORT
 from estime_metric.compare.request import Gate
 from estime_metric.compare.unfit import why_not
 from estime_metric.measures import RECOMMENDED, measure_of
@@ -32,13 +32,6 @@ LEAST_DIFFERENCE = 0.005
 
 SIGNIFICANTLY = "significantly"
 
-#: What a gate does not see if a column of `rows_of` is not known.
-UNSEEN = {
-    "length": "whether summaries are short",
-    "repetition": "whether they repeat themselves",
-    "text": "whether many are one text",
-}
-
 
 class Verdict(IntEnum):
     """What the gate says; the values are exit statuses, and 2 is left for what is refused. Of several,
@@ -57,7 +50,7 @@ MORE = {
     "blank": (Verdict.WORSE, "has {how} more blank summaries than {base}: {b:.1%} and {a:.1%}"),
     "copied_density": (
         Verdict.COPIES,
-        "copies {how} more than {base}: copied_density {b:.1f} and {a:.1f}",
+        "copies {how} more than {base}: copied_density {b:.1f} and {a:.1f}; `allow_copying` permits it",
     ),
     "undefined": (
         Verdict.UNDECIDED,
@@ -144,59 +137,49 @@ def _worse_scores(comparison: Comparison, gate: Gate) -> Iterator[Finding]:
     """Whether the measure that decides is worse, or cannot compare the two."""
     (base, new), measure = comparison.compared[0], comparison.measures[0]
     row: Row = comparison.pairs.iloc[0].to_dict()
-    is_higher_better = bool(comparison.higher_is_better[measure])
-    verdict, how = _worsening(row, Verdict.WORSE, is_higher_better, gate.tolerance)
     if reason := why_not(comparison, comparison.systems, row, shorter=new):
         yield Verdict.UNDECIDED, f"{measure} cannot compare {base} and {new}, because {reason}."
         return
-    is_slight = measure_of(measure) == RECOMMENDED and abs(row["difference"]) <= LEAST_DIFFERENCE
-    if how and not is_slight:
-        beyond = f" by more than {gate.tolerance:g}" if gate.tolerance else ""
-        is_so = f"is {how} worse than {base}{beyond}"
-    elif how:
-        slight = significant(abs(row["difference"]))
-        verdict, is_so = (
-            Verdict.PASSED,
-            f"is worse than {base} by {slight}, less than {LEAST_DIFFERENCE},",
-        )
-    elif gate.tolerance:
-        is_so = f"is not shown to be worse than {base} by more than {gate.tolerance:g}"
-    else:
-        is_so = f"is not significantly worse than {base}"
+    is_higher_better = bool(comparison.higher_is_better[measure])
     named = with_direction(measure, is_higher_better)
     if row["ties"] == comparison.examples:
         yield (
-            verdict,
+            Verdict.PASSED,
             f"{new} and {base} are equal in all {comparison.examples} examples in {named}.",
         )
-    else:
-        yield verdict, f"{new} {is_so} in {named}: {_difference(row)}."
+        return
+    verdict, how = _worsening(row, Verdict.WORSE, is_higher_better, gate.tolerance)
+    size = abs(row["difference"])
+    judged = f"is {how or 'not significantly'} worse than {base}"
+    if how and measure_of(measure) == RECOMMENDED and size <= LEAST_DIFFERENCE:
+        verdict = Verdict.PASSED
+        judged = f"is worse than {base} by {significant(size)}, less than {LEAST_DIFFERENCE},"
+    elif gate.tolerance:
+        judged = f"is {how or 'not shown to be'} worse than {base} by more than {gate.tolerance:g}"
+    yield verdict, f"{new} {judged} in {named}: {_difference(row)}."
 
 
 def rows_of(examples: Examples, gate: Gate) -> list[pd.DataFrame]:
     """The tables of the base and of the new system for `KINDS`: those of `Examples.tables` with ``unit``;
-    ``text``, the words of the summary; ``length``, in words, or in tokens if a text is not known; ``value`` of
-    the measure that decides; ``is_outside``, whether it is outside the stated range; and ``merit``, higher
-    for a better value of a column of others without a stated range. NaN if something is not known or not
-    asked for.
+    ``text``, the words of a summary that is not blank; ``tokens``, the number of words if both texts are
+    known; ``value`` of the measure that decides; ``is_outside``, whether it is outside the stated range; and
+    ``merit``, higher for a better value of a column of others without a stated range.
     """
     measure = examples.measures[0]
     sign = 1.0 if examples.higher_is_better[measure] else -1.0
     if examples.definitions[measure] or gate.range:
         sign = math.nan
     least, greatest = gate.range or (-math.inf, math.inf)
-    base, new = examples.compared[0]
     has_texts = examples.described("summary").notna().all(axis=1)
     tables = []
-    for name in (base, new):
+    for name in examples.compared[0]:
         table, value = examples.tables[name], examples.values[measure, name]
-        words = table["summary"].where(has_texts).map(lower_words, na_action="ignore")
-        length = words.map(len, na_action="ignore").fillna(table["tokens"])
+        words = table["summary"][has_texts].map(lower_words)
         tables.append(
             table.assign(
                 unit=examples.units,
-                text=words.map(" ".join, na_action="ignore"),
-                length=math.nan if gate.allow_shorter else length,
+                text=words[words.astype(bool)].map(" ".join),
+                tokens=words.map(len).reindex(table.index).fillna(table["tokens"]),
                 value=value,
                 is_outside=(value < least) | (value > greatest),
                 merit=sign * value,
@@ -206,25 +189,30 @@ def rows_of(examples: Examples, gate: Gate) -> list[pd.DataFrame]:
 
 
 def _failed_rows(comparison: Comparison, gate: Gate) -> Iterator[Finding]:
-    """Which kinds of failure there are, and what the gate cannot see without texts."""
+    """Which kinds of failure there are, and which the gate cannot see without texts."""
     (base, new), measure = comparison.compared[0], comparison.measures[0]
     of_base, of_new = rows_of(comparison, gate)
+    is_known = (of_base.notna() & of_new.notna()).any()
+    unseen = []
     for kind in KINDS:
-        if failed := kind.failed_rows(of_base, of_new):
-            first = of_new[failed.new].sort_values("line").iloc[0]
-            shown = "" if pd.isna(first[kind.shows]) else shortened(str(first[kind.shows]))
+        if kind is SHORT and gate.allow_shorter:
+            continue
+        if kind.reads and not is_known[kind.reads]:
+            unseen.append(kind.name)
+        elif (failed := kind.failed_rows(of_base, of_new)) is not None:
+            first = of_new[failed["new"]].nsmallest(1, "line").iloc[0]
+            value = significant(first["value"])
+            shown = shortened(str(first["summary"] or "no text")) if kind.reads else value
             yield (
                 Verdict.UNDECIDED,
-                f"{failed.new.sum()} of {len(of_new)} summaries of {new} {kind.name.format(measure=measure)}, and "
-                f"{failed.base.sum()} of {base}; the first is line {first['line']}{shown and f' ({shown})'}."
-                f"{kind.advice}",
+                f"{failed['new'].sum()} of {len(of_new)} summaries of {new} {kind.name.format(measure=measure)}, "
+                f"and {failed['base'].sum()} of {base}; the first is line {first['line']} ({shown}).{kind.advice}",
             )
-    is_known = (of_base.notna() & of_new.notna()).any()
-    unseen = [what for column, what in UNSEEN.items() if not is_known[column]]
     if unseen:
         yield (
             Verdict.PASSED,
-            f"The texts of {base} and {new} are not both known, so the gate does not see {', '.join(unseen)}.",
+            f"The texts of {base} and {new} are not both known, so the gate does not see whether summaries "
+            f"{' or '.join(unseen)}.",
         )
 
 
@@ -234,30 +222,30 @@ def _more(comparison: Comparison, gate: Gate) -> Iterator[Finding]:
     for name, (status, sentence) in MORE.items():
         row = comparison.guards[name]
         verdict, how = _worsening(row, status)
-        is_copying = name == "copied_density"
-        if is_copying and (gate.allow_copying or row["mean_b"] <= MORE_COPYING * row["mean_a"]):
-            continue
-        if how == SIGNIFICANTLY or (how and name != "undefined"):
+        is_enough = {
+            "blank": True,
+            "copied_density": not gate.allow_copying
+            and row["mean_b"] > MORE_COPYING * row["mean_a"],
+            "undefined": how == SIGNIFICANTLY,
+        }
+        if how and is_enough[name]:
             more = sentence.format(how=how, base=base, a=row["mean_a"], b=row["mean_b"])
-            advice = " Pass `allow_copying` if it may." if is_copying else ""
-            yield verdict, f"{new} {more}, {_differing(row)}.{advice}"
+            yield verdict, f"{new} {more} ({_differing(row)})."
 
 
 def _gaps(comparison: Comparison) -> Iterator[Finding]:
-    """What is missing: texts, values of the measure that decides, or rows."""
-    for name, what in (("copied_density", "Copying is"), ("blank", "Blank summaries are")):
-        known = comparison.described(name).notna().all(axis=1).sum()
-        if known < comparison.examples:
-            judged = f"{what} judged on {known} of {comparison.examples} examples"
-            yield Verdict.INCOMPLETE, f"{judged}: the others lack a text."
+    """What is missing: values, of which some also need both texts, or rows."""
     measure = comparison.measures[0]
-    is_undefined, definition = comparison.values[measure].isna(), comparison.definitions[measure]
-    if is_undefined.any(axis=None) and not (definition and definition.can_be_undefined):
-        counts = _counts(is_undefined.sum().to_dict())
-        yield Verdict.INCOMPLETE, f"Values of {measure} are missing: {counts}."
-    if any(comparison.skipped.values()):
-        skipped = _counts(comparison.skipped)
-        yield Verdict.INCOMPLETE, f"Rows were skipped or have no counterpart: {skipped}."
+    definition = comparison.definitions[measure]
+    values = {name: comparison.described(name) for name in ("copied_density", "blank")}
+    if not (definition and definition.can_be_undefined):
+        values[measure] = comparison.values[measure]
+    missing = {f"Values of {name} are missing": each.isna().sum() for name, each in values.items()}
+    missing["Rows were skipped or have no counterpart"] = pd.Series(comparison.skipped)
+    for problem, counts in missing.items():
+        if counts.any():
+            named = ", ".join(f"{name} {count}" for name, count in counts.items())
+            yield Verdict.INCOMPLETE, f"{problem}: {named}."
 
 
 def _worsening(
@@ -291,7 +279,3 @@ def _differing(row: Row) -> str:
     """In how many sources the systems differ, and how many are needed if these are too few."""
     least = f" (significance needs {LEAST_GROUPS})" if row["units_differing"] < LEAST_GROUPS else ""
     return f"{row['units_differing']} of {counted(row['units'], 'source')} differ{least}"
-
-
-def _counts(by_system: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {number}" for name, number in by_system.items())

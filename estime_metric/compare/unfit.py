@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from estime_metric.compare.examples import Examples
@@ -33,19 +34,17 @@ def why_not(
     """
     definition = examples.definitions[pair["measure"]]
     names = [pair["system_a"], pair["system_b"]]
-    reason = uncomparable(definition, systems.loc[names])
+    both = systems.loc[names]
+    reason = uncomparable(definition, both)
     if reason or definition is None or definition.higher_is_better is None:
         return reason
-    first, second = (systems.loc[name, "coverage"] for name in names)
-    if definition.checked_only and abs(first - second) > COVERAGE_GAP:
-        return " and ".join(f"{_checked(systems.loc[name])}" for name in names) + " were checked"
-    for name, other in (names, reversed(names)):
-        if name != shorter and (definition.kind == "count" or pair["better_score"] == name):
-            rows = (examples.tables[each] for each in (other, name))
-            if failed := SHORT.failed_rows(
-                *(table.assign(length=table["tokens"]) for table in rows)
-            ):
-                return f"{failed.new.sum()} of {examples.examples} summaries of {name} {SHORT.name}"
+    if definition.checked_only and both["coverage"].agg(np.ptp) > COVERAGE_GAP:
+        return f"{' and '.join(both.apply(_checked, axis=1))} were checked"
+    for name, other in (names, names[::-1]):
+        may_gain = definition.kind == "count" or pair["better_score"] == name
+        failed = SHORT.failed_rows(examples.tables[other], examples.tables[name])
+        if failed is not None and may_gain and name != shorter:
+            return f"{failed['new'].sum()} of {len(failed)} summaries of {name} {SHORT.name}"
     return ""
 
 
