@@ -45,7 +45,7 @@ def _is_beyond(base: pd.DataFrame, new: pd.DataFrame) -> pd.Series:
 
 def _is_constant(base: pd.DataFrame, new: pd.DataFrame) -> pd.Series:
     """Which values are the one of all rows, and another one in the base."""
-    is_one = new["merit"].nunique(dropna=False) == 1
+    is_one = new["merit"].nunique() == 1
     return new["merit"].notna() & (new["merit"] != base["merit"]) & is_one
 
 

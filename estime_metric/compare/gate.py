@@ -201,8 +201,8 @@ def _failed_rows(comparison: Comparison, gate: Gate) -> Iterator[Finding]:
             unseen.append(kind.name)
         elif (failed := kind.failed_rows(of_base, of_new)) is not None:
             first = of_new[failed["new"]].nsmallest(1, "line").iloc[0]
-            value = significant(first["value"])
-            shown = shortened(str(first["summary"] or "no text")) if kind.reads else value
+            cell = (kind.reads and first["summary"]) or first[kind.reads or "value"]
+            shown = repr(shortened(cell)) if isinstance(cell, str) else significant(cell)
             yield (
                 Verdict.UNDECIDED,
                 f"{failed['new'].sum()} of {len(of_new)} summaries of {new} {kind.name.format(measure=measure)}, "

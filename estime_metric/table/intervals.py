@@ -34,7 +34,7 @@ _EXACT_BITS, _SPARE_BITS = (
     2,
 )  # of a sum in float64; the second are for sources that are drawn often
 _GREATEST_EXPONENT = 1022  # of float64
-_TOGETHER = 256  # sources whose draws are in memory at the same time as numbers
+_TOGETHER = 2048  # sources whose draws are in memory at the same time, 16 MB as numbers
 _LEAST = 2  # sources with a value that an interval needs
 
 

@@ -139,8 +139,8 @@ def _decoded(lines: Iterable[Line], layout: Layout) -> Iterator[Line]:
         if source and isinstance(source, (str, list)):
             problem = problem or source_problem(row, layout.source_column)
         if isinstance(source, list):
-            row = row | {layout.source_column: joined(source) or None}
-        yield replace(line, row={} if problem else row, problem=problem)
+            line = replace(line, row=row | {layout.source_column: joined(source) or None})
+        yield replace(line, row={}, problem=problem) if problem else line
 
 
 def to_frame(path: Path, lines: Iterable[Line], skipped: list[str] | None = None) -> DataFrame:
