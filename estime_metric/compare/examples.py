@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -273,14 +274,12 @@ def _numbers(table: pd.DataFrame, column: str, name: str) -> Floats:
     """A column as numbers, NaN for an empty cell; measures of ESTIME rounded as in the files of ``estime
     score``. ValueError, which names the line, for a cell that is not a finite number.
     """
-    numbers = []
-    for line, cell in table[column].items():
-        number = number_of(cell)
-        if number is None:
-            raise ValueError(
-                f"Expected column {column!r} of {name} to contain finite numbers, but line {line} has "
-                f"{cell!r}."
-            )
-        numbers.append(number)
-    values = np.array(numbers, dtype=np.float64)
+    cells = table[column]
+    if cells.dtype.kind not in "biuf":  # not numbers alone
+        cells = cells.map(lambda cell: math.inf if (n := number_of(cell)) is None else n)
+    values = cells.to_numpy(np.float64)
+    for line, cell in table[column][np.isinf(values)].items():
+        raise ValueError(
+            f"Expected column {column!r} of {name} to contain finite numbers, but line {line} has {cell!r}."
+        )
     return np.round(values, DECIMALS) if measure_of(column) in MEASURES else values

@@ -103,7 +103,9 @@ def join_scores(
             f"{matched_by!r} they have none: {unmatched[0]}. {_advice(systems)}"
         )
     positions = {
-        name: pd.Series(range(len(ids)), [ids, ids.groupby(ids).cumcount()])[ids.isin(common.tolist()).array]
+        name: pd.Series(range(len(ids)), [ids, ids.groupby(ids).cumcount()])[
+            common.get_indexer(ids) >= 0
+        ]
         for name, ids in keys.items()
     }
     rows = pd.concat(positions, axis=1, join="inner").sort_index()

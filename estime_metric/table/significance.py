@@ -79,7 +79,9 @@ def approximate_randomization(
     as_large = 0
     for start in range(0, n, step):  # memory does not grow with n
         swaps = _swaps(rng, min(step, n - start), len(moving))
-        swapped = np.einsum("ij,j->i", swaps, moving)  # threads of BLAS would wait in vain in between
+        swapped = np.einsum(
+            "ij,j->i", swaps, moving
+        )  # threads of BLAS would wait in vain in between
         as_large += int((np.abs(total - 2 * swapped) >= least).sum())
     return (1 + as_large) / (n + 1)
 
