@@ -34,7 +34,7 @@ _EXACT_BITS, _SPARE_BITS = (
     2,
 )  # of a sum in float64; the second are for sources that are drawn often
 _GREATEST_EXPONENT = 1022  # of float64
-_TOGETHER = 2048  # sources whose draws are in memory at the same time, 16 MB as numbers
+_TOGETHER = 256  # sources whose draws are in memory at the same time
 _LEAST = 2  # sources with a value that an interval needs
 
 
@@ -98,8 +98,9 @@ def intervals(
     for start in range(0, len(sources), _TOGETHER):
         part = slice(start, start + _TOGETHER)
         draws = _draws_of(sources[part].tolist())
-        drawn_sums += sums[:, part] @ draws
-        drawn_counts += counts[:, part] @ draws
+        # Threads of BLAS would wait for the next draws in vain, which takes as long again.
+        drawn_sums += np.einsum("cs,sr->cr", sums[:, part], draws)
+        drawn_counts += np.einsum("cs,sr->cr", counts[:, part], draws)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = drawn_sums / drawn_counts / scales
     has_interval = (counts > 0).sum(axis=1) >= _LEAST
