@@ -2,7 +2,7 @@
 
 # Annotations are evaluated here, not postponed, because Cyclopts reads the annotations of option groups.
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +10,7 @@ from cyclopts import Group, Parameter
 
 from estime_metric.cli import options
 from estime_metric.cli.console import as_typed, note, say, say_wrote, warn, warn_of_rows
+from estime_metric.compare.request import Gate, Request
 from estime_metric.measures import HIGHER_IS_BETTER, PAPER_MEASURE, RECOMMENDED
 from estime_metric.table.formats import WRITABLE, to_json
 from estime_metric.table.output import (
@@ -57,18 +58,26 @@ class ComparisonOptions:
 COMPARISON = ComparisonOptions()
 
 
+@Parameter(name="*", group=Group("Gate", sort_key=4))
+@dataclass(frozen=True, kw_only=True)
+class GateOptions(Gate):
+    """What --fail-if-worse lets pass."""
+
+
+GATE = GateOptions()
+
+
 def compare(
     *paths: Annotated[Path, Parameter(name="FILES")],
     output: options.Output = None,
     plot: Path | None = None,
     as_json: Annotated[bool, Parameter(name="--json")] = False,
     fail_if_worse: bool = False,
-    tolerance: float = 0.0,
-    allow_shorter: bool = False,
     overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
     comparison: ComparisonOptions = COMPARISON,
     texts: options.TextOptions = options.TEXTS,
+    gate: GateOptions = GATE,
 ) -> int:
     """Compare two or more systems on the same sources: means, differences, intervals and p-values.
 
@@ -100,8 +109,9 @@ def compare(
         fail_if_worse: Also say with the exit status whether the second of two systems (the one that is
             not the baseline) is worse by the first measure, or copies more.
     """
-    if not fail_if_worse and (tolerance or allow_shorter):
-        raise ValueError("Expected --tolerance and --allow-shorter only with --fail-if-worse.")
+    if gate != GATE and not fail_if_worse:
+        permitted = ", ".join(f"`{field.name}`" for field in fields(Gate))
+        raise ValueError(f"Expected {permitted} only with `fail_if_worse`.")
     inputs = texts.choose(paths)
     _check_outputs(inputs, texts, output, plot, as_json=as_json, overwrite=overwrite)
     # These import pandas: slow.
@@ -109,7 +119,6 @@ def compare(
     from estime_metric.compare.differences import compare_systems
     from estime_metric.compare.gate import judge
     from estime_metric.compare.read import baseline_of, name_files, read_systems
-    from estime_metric.compare.request import Request
     from estime_metric.compare.scoring import score_missing
     from estime_metric.compare.sentences import to_dict
 
@@ -119,7 +128,9 @@ def compare(
     skipped: list[str] = []
     systems = read_systems(files, request, skipped)
     warn_of_rows(skipped)
-    scored = score_missing(systems, request, is_gate=fail_if_worse, progress=not quiet)
+    scored = score_missing(
+        systems, request, gate=gate if fail_if_worse else None, progress=not quiet
+    )
     compared = compare_systems(scored, request)
     for problem in compared.unmatched:
         warn(problem)
@@ -128,7 +139,7 @@ def compare(
     status = 1 if any(compared.skipped.values()) else 0
     reasons: list[str] = []
     if fail_if_worse:
-        verdict, reasons = judge(compared, tolerance=tolerance, allow_shorter=allow_shorter)
+        verdict, reasons = judge(compared, **vars(gate))
         status = int(verdict)
         content |= {"verdict": verdict.name.lower(), "status": status, "reasons": reasons}
     if plot is not None:  # first, because a picture may be impossible

@@ -28,12 +28,9 @@ from estime_metric._progress import Bar
 from estime_metric.config import OTHER_NAMES
 from estime_metric.table.output import is_standard
 
-#: Errors that the user can fix, or that the machine cannot avoid: they print one line on stderr.
+#: Errors that the user can fix, or that the machine cannot avoid. Any other may be a mistake in this package:
+#: its line names its class and how to see the traceback. Torch reports lack of memory as RuntimeError.
 USER_ERRORS = (ValueError, OSError, ImportError, FloatingPointError, MemoryError)
-
-#: May be a mistake in this package: one line, which names its class and how to see the traceback.
-#: Torch reports lack of memory as RuntimeError, so these are not always bugs.
-OTHER_ERRORS = (TypeError, LookupError, ArithmeticError, RuntimeError, AssertionError)
 
 #: Set to anything, errors are raised with their traceback: for bug reports.
 TRACEBACK = "ESTIME_TRACEBACK"
@@ -147,7 +144,7 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
         if isinstance(error.__context__, BrokenPipeError):  # as Rich ends the process then
             return 128 + signal.SIGPIPE
         raise
-    except (*USER_ERRORS, *OTHER_ERRORS) as error:
+    except Exception as error:  # whatever is not foreseen, too: a traceback would end with 1
         if os.environ.get(TRACEBACK):
             raise
         return _fail(_message(error))

@@ -12,11 +12,12 @@ import pandas as pd
 
 from estime_metric.checks import check_choice
 from estime_metric.compare.examples import PROPERTIES, Examples, match_examples
+from estime_metric.compare.failures import is_broken
 from estime_metric.compare.request import Request
-from estime_metric.config import LOW_COVERAGE
+from estime_metric.compare.unfit import uncomparable, why_not
 from estime_metric.measures import TEMPERATURE, Measure
 from estime_metric.table.arrays import Floats, group_codes
-from estime_metric.table.intervals import DECIMALS, Interval, intervals
+from estime_metric.table.intervals import Interval, intervals
 from estime_metric.table.rows import Layout
 from estime_metric.table.significance import (
     approximate_randomization,
@@ -24,15 +25,6 @@ from estime_metric.table.significance import (
     holm,
     is_difference,
 )
-
-#: If the coverages of two systems differ by more than this, measures that judge only checked tokens
-#: cannot compare them. This limit is our choice; no study chose it.
-COVERAGE_GAP = 0.25
-
-#: If the summaries of one system are more than this many times as long as those of another, counts
-#: cannot compare the two, and the shorter one is never the better one: a single word of the source is
-#: consistent with it. This limit is our choice too.
-LENGTH_RATIO = 4.0
 
 #: Scores have six decimals. Two scores of one text that was scored in different batches can be
 #: rounded to neighbors, which count as equal; 1.5 instead of 1, since these are not exact either.
@@ -63,9 +55,10 @@ class Comparison(Examples):
 
             - ``measure`` (``alarms``, or ``alarms_layer12`` of several layers), ``system_a``,
               ``system_b``;
-            - ``better``: the system with the significantly better value: the interval of the difference
-              excludes 0, and ``p_holm`` is below 0.05. ``None`` if there is none, if the measure cannot
-              compare the two, or if its direction is not known;
+            - ``better_score``: the system with the significantly better score: the interval of the
+              difference excludes 0, and ``p_holm`` is below 0.05. ``None`` if there is none, if the
+              measure cannot compare the two, or if its direction is not known. Whether it is the better
+              system the command does not say;
             - ``why_not``: why the measure cannot compare them, as the end of a sentence; otherwise
               empty;
             - ``mean_a``, ``mean_b``; ``difference``: their difference, with scores that differ only
@@ -78,11 +71,15 @@ class Comparison(Examples):
             - ``examples`` and ``left_out``, those without a value; ``units``, the number of different
               sources, which are drawn and swapped as wholes, or of examples if the sources are not
               known; ``units_differing``, those in which the two systems differ.
+        guards: of two systems, what a gate looks at in addition to the measures, each as a row of ``pairs``:
+            ``blank``; ``copied_density``, in examples in which the first summary is neither blank nor
+            repeats itself; and ``undefined``, whether the first measure has no value.
     """
 
     systems: pd.DataFrame
     means: pd.DataFrame
     pairs: pd.DataFrame
+    guards: Mapping[str, Mapping[str, Any]]
 
     def ranking(self, measure: str) -> list[str]:
         """The systems from the best mean of a measure to the worst, then the systems that the measure
@@ -94,7 +91,7 @@ class Comparison(Examples):
         means = self.means[self.means["measure"] == measure].set_index("system")["mean"]
 
         def place(name: str) -> tuple[bool, float]:
-            is_unfit = bool(_why_not(self.definitions[measure], None, self.systems.loc[name]))
+            is_unfit = bool(uncomparable(self.definitions[measure], self.systems.loc[[name]]))
             return is_unfit, sign * means[name]
 
         return sorted(self.names, key=place)
@@ -144,9 +141,9 @@ def compare_scores(
         >>> a = pd.DataFrame({"id": ids, "alarms": [0, 1, 0, 1, 0, 2, 0, 0], "signature": "ESTIME|..."})
         >>> b = pd.DataFrame({"id": ids, "alarms": [3, 4, 2, 1, 5, 3, 1, 2], "signature": "ESTIME|..."})
         >>> comparison = compare_scores({"old": a, "new": b}, measures="alarms", id_column="id")
-        >>> comparison.pairs[["better", "mean_a", "mean_b", "p_value"]]
-          better  mean_a  mean_b   p_value
-        0    old     0.5   2.625  0.015625
+        >>> comparison.pairs[["better_score", "mean_a", "mean_b", "p_value"]]
+          better_score  mean_a  mean_b   p_value
+        0          old     0.5   2.625  0.015625
     """
     request = Request(
         baseline=baseline,
@@ -163,106 +160,173 @@ def compare_systems(systems: Mapping[str, pd.DataFrame], request: Request) -> Co
     """As `compare_scores`, with its arguments as one object."""
     examples = match_examples(systems, request)
     described = _described(examples)
-    means, pairs = [], []
-    for measure, definition in examples.definitions.items():
-        around, rows = differences(
+    columns = [
+        _column(
             examples,
+            measure,
             examples.values[measure],
             is_higher_better=examples.higher_is_better[measure],
             rounding=_rounding(definition, examples),
         )
-        for name, mean in around.items():
-            means.append({"measure": measure, "system": name, **vars(mean)})
-        for row in rows:
-            sides = described.loc[row["system_a"]], described.loc[row["system_b"]]
-            if why_not := _why_not(definition, row["better"], *sides):
-                row |= {"better": None, "why_not": why_not}
-            pairs.append({"measure": measure, **row})
+        for measure, definition in examples.definitions.items()
+    ]
+    guards = _guards(examples) if len(examples.compared) == 1 else []
+    around = _intervals(examples, [*columns, *guards])
+    means = [
+        {"measure": column.name, "system": name, **vars(around[column, name])}
+        for column in columns
+        for name in examples.names
+    ]
+    pairs = [row for column in columns for row in _pairs(examples, column, around)]
+    for row in pairs:
+        if reason := why_not(examples, described, row):
+            row |= {"better_score": None, "why_not": reason}
     as_frame = pd.DataFrame(pairs)
-    for name in ("better", "a_better", "b_better"):  # None stays None, and counts stay integers
+    for name in ("better_score", "a_better", "b_better"):  # None stays None, counts stay integers
         as_frame[name] = pd.Series([row[name] for row in pairs], dtype=object)
     return Comparison(
-        **vars(examples), systems=described, means=pd.DataFrame(means), pairs=as_frame
+        **vars(examples),
+        systems=described,
+        means=pd.DataFrame(means),
+        pairs=as_frame,
+        guards={row["measure"]: row for guard in guards for row in _pairs(examples, guard, around)},
     )
 
 
-def differences(
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Values that are compared.
+
+    Attributes:
+        name: of the measure.
+        is_higher_better: the direction; ``None`` if there is none.
+        is_of_others: whether the values can have any size; otherwise they have six decimals.
+        values: of each system, by its name, the values, (examples,); of two, by both names, those of the
+            first minus those of the second. NaN in examples without a value of one system.
+    """
+
+    name: str
+    is_higher_better: bool | None
+    is_of_others: bool
+    values: Mapping[tuple[str, ...], pd.Series]
+
+
+def _column(
     examples: Examples,
-    scores: pd.DataFrame,
+    name: str,
+    values: pd.DataFrame,
     *,
-    is_higher_better: bool | None,
-    rounding: Floats | float | None,
-) -> tuple[dict[str, Interval], list[dict[str, Any]]]:
-    """The mean of each system, and the rows of `Comparison.pairs` for one measure, without its name;
-    ``why_not`` is empty.
+    is_higher_better: bool | None = False,
+    rounding: Floats | float | None = LAST_DIGIT,
+) -> Column:
+    """A column.
 
     Args:
-        examples: what the scores are of.
-        scores: one column per system. An example without a value of one of them is excluded for all.
+        examples: names the systems.
+        name: of the measure.
+        values: one row per example and one column per system.
         is_higher_better: the direction.
-        rounding: how far two equal scores of each example can differ, (examples,), if they have six
-            decimals; ``None`` for numbers of others, which can have any size.
+        rounding: how far two equal values of each example can differ, (examples,); ``None`` for numbers of
+            others.
     """
-    known = scores.notna().all(axis=1).to_numpy()
-    values = {name: scores[name].where(known).to_numpy() for name in scores}
-    by_pair = {}
+    values = values.dropna().reindex(values.index)
+    parts: dict[tuple[str, ...], pd.Series] = {
+        (system,): values[system] for system in examples.names
+    }
     for first, second in examples.compared:
         a, b = values[first], values[second]
-        limit = LAST_DIGIT * np.fmax(np.abs(a), np.abs(b)) if rounding is None else rounding
-        by_pair[first, second] = np.where(np.abs(a - b) <= limit, 0.0, a - b)
-    decimals = None if rounding is None else DECIMALS
-    means = intervals(examples.units, values, decimals=decimals)
-    around = intervals(examples.units, by_pair, decimals=decimals)
-    codes = group_codes(np.asarray(examples.units)[known], int(known.sum()))
+        limit = LAST_DIGIT * np.fmax(a.abs(), b.abs()) if rounding is None else rounding
+        parts[first, second] = (a - b).mask((a - b).abs() <= limit, 0.0)
+    return Column(name, is_higher_better, rounding is None, parts)
+
+
+def _guards(examples: Examples) -> list[Column]:
+    """The columns of `Comparison.guards`."""
+    base, _ = examples.compared[0]
+    copied = examples.described("copied_density").mask(is_broken(examples.tables[base]))
+    return [
+        _column(examples, "blank", examples.described("blank")),
+        _column(examples, "copied_density", copied),
+        _column(examples, "undefined", examples.values[examples.measures[0]].isna() * 1.0),
+    ]
+
+
+def _intervals(examples: Examples, columns: Sequence[Column]) -> Mapping[Any, Interval]:
+    """The intervals of all values, by column and names. They are computed together, because drawing resamples
+    is slow.
+    """
+    parts: dict[Any, pd.Series] = {
+        (column, *names): part for column in columns for names, part in column.values.items()
+    }
+    of_others = {key for key in parts if key[0].is_of_others}
+    return intervals(examples.units, parts, of_others=of_others)
+
+
+def _pairs(
+    examples: Examples, column: Column, around: Mapping[Any, Interval]
+) -> list[dict[str, Any]]:
+    """The rows of `Comparison.pairs` of a column; ``why_not`` is empty.
+
+    Args:
+        examples: what is compared.
+        column: its values.
+        around: see `_intervals`.
+    """
     rows: list[dict[str, Any]] = []
-    for (first, second), of_all in by_pair.items():
-        difference = of_all[known]
+    for first, second in examples.compared:
+        known = column.values[first, second].notna().to_numpy()
+        difference = column.values[first, second].to_numpy()[known]
+        codes = group_codes(np.asarray(examples.units)[known], len(difference))
         sums = group_sums(difference, codes)
         above, below = int((difference > 0).sum()), int((difference < 0).sum())
-        wins = {True: (above, below), False: (below, above), None: (None, None)}[is_higher_better]
+        wins = {True: (above, below), False: (below, above), None: (None, None)}
         p_value = math.nan
         if len(difference):
             p_value = approximate_randomization(difference, np.zeros_like(difference), groups=codes)
+        mean = around[column, first, second]
         rows.append(
             {
+                "measure": column.name,
                 "system_a": first,
                 "system_b": second,
-                "better": None,
+                "better_score": None,
                 "why_not": "",
-                "mean_a": _mean(values[first][known]),
-                "mean_b": _mean(values[second][known]),
-                "difference": _mean(difference),
-                "low": around[first, second].low,
-                "high": around[first, second].high,
+                "mean_a": around[column, first].mean,
+                "mean_b": around[column, second].mean,
+                "difference": mean.mean,
+                "low": mean.low,
+                "high": mean.high,
                 "p_value": p_value,
                 "p_holm": p_value,
-                "a_better": wins[0],
+                "a_better": wins[column.is_higher_better][0],
                 "ties": len(difference) - above - below,
-                "b_better": wins[1],
+                "b_better": wins[column.is_higher_better][1],
                 "examples": len(difference),
                 "left_out": int((~known).sum()),
                 "units": len(sums),
                 "units_differing": int(np.count_nonzero(sums)),
             }
         )
-    if known.any():
+    if rows[0]["examples"]:
         for row, p_holm in zip(rows, holm([row["p_value"] for row in rows]), strict=True):
             row["p_holm"] = float(p_holm)
-            if is_higher_better is not None and is_difference(row["low"], row["high"], p_holm):
-                is_first = (row["difference"] > 0) == is_higher_better
-                row["better"] = row["system_a" if is_first else "system_b"]
-    return means, rows
+            is_significant = is_difference(row["low"], row["high"], p_holm)
+            if is_significant and column.is_higher_better is not None:
+                is_first = (row["difference"] > 0) == column.is_higher_better
+                row["better_score"] = row["system_a" if is_first else "system_b"]
+    return rows
 
 
 def _described(examples: Examples) -> pd.DataFrame:
     """`Comparison.systems`."""
-    blank = examples.properties["blank"].sum(min_count=1)
+    rows = pd.concat(examples.tables).groupby(level=0, sort=False)
+    blank = rows["blank"].sum(min_count=1)
     return pd.DataFrame(
         {
             "summaries": examples.examples,
             "blank": blank if blank.isna().any() else blank.astype(int),
             "skipped": pd.Series(examples.skipped),
-            **{measure: examples.properties[measure].mean() for measure in PROPERTIES},
+            **rows[list(PROPERTIES)].mean(),
         },
         examples.names,
     )
@@ -276,47 +340,5 @@ def _rounding(definition: Measure | None, examples: Examples) -> Floats | None:
         return None
     if definition.kind != "count":
         return np.full(examples.examples, LAST_DIGIT)
-    most: Floats = examples.properties["tokens"].max(axis=1).fillna(1.0).clip(lower=1.0).to_numpy()
+    most: Floats = examples.described("tokens").max(axis=1).fillna(1.0).clip(lower=1.0).to_numpy()
     return (GRADED_DIGIT if "graded_alarms" in definition.needs else LAST_DIGIT) * most
-
-
-def _mean(values: Floats) -> float:
-    return math.fsum(values) / len(values) if len(values) else math.nan
-
-
-def _why_not(definition: Measure | None, better: str | None, *systems: pd.Series) -> str:
-    """Why a measure cannot compare two systems, as the end of a sentence, or one system with any other;
-    empty if it can.
-
-    Args:
-        definition: the measure. One that does not judge, and a column of others, can always be
-            compared.
-        better: the system with the significantly better value, if any.
-        systems: rows of `Comparison.systems`.
-    """
-    if definition is None or definition.higher_is_better is None:
-        return ""
-    reasons = []
-    for system in systems:
-        if definition.kind == "count" and 2 * system["blank"] > system["summaries"]:
-            reasons.append(
-                f"{system['blank']:.0f} of {system['summaries']:.0f} summaries of {system.name} are blank"
-            )
-        elif definition.checked_only and system["coverage"] < LOW_COVERAGE:
-            reasons.append(f"only {_checked(system)} were checked")
-    if reasons or len(systems) == 1:
-        return " and ".join(reasons)
-    shorter, longer = sorted(systems, key=lambda system: system["tokens"])
-    if definition.checked_only and abs(longer["coverage"] - shorter["coverage"]) > COVERAGE_GAP:
-        return f"{_checked(systems[0])} and {_checked(systems[1])} were checked"
-    is_much_shorter = longer["tokens"] > LENGTH_RATIO * shorter["tokens"]
-    if is_much_shorter and (definition.kind == "count" or better == shorter.name):
-        return (
-            f"{shorter.name} has {shorter['tokens']:.1f} tokens per summary and {longer.name} "
-            f"{longer['tokens']:.1f}"
-        )
-    return ""
-
-
-def _checked(system: pd.Series) -> str:
-    return f"{system['coverage']:.0%} of the tokens of {system.name}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -32,10 +33,9 @@ class Examples:
         values: the compared measures, one row per example; the columns have two levels, the measure
             (``alarms``, or ``alarms_layer12`` of several layers) and the system. NaN if there is no
             value.
-        properties: ``blank``, ``tokens``, ``coverage`` and ``copied_density`` in the same format; NaN if
-            they are not known.
-        summaries: the texts of the systems, one row per example and one column per system; ``None`` or NaN if a
-            text is not known.
+        tables: what describes the rows of each system, one row per example: ``line``; ``blank``,
+            ``repetition`` and `PROPERTIES`, NaN if they are not known; and the text, ``summary``, or
+            ``None``.
         units: the `source_id` of each example; if the sources are not known, each has another one.
         sources: how many different sources there are; ``None`` if they are not known.
         matched_by: the column by which the rows were joined.
@@ -49,8 +49,7 @@ class Examples:
     """
 
     values: pd.DataFrame
-    properties: pd.DataFrame
-    summaries: pd.DataFrame
+    tables: Mapping[str, pd.DataFrame]
     units: list[str]
     sources: int | None
     matched_by: str
@@ -83,6 +82,10 @@ class Examples:
             return list(itertools.combinations(self.names, 2))
         return [(self.baseline, name) for name in self.names if name != self.baseline]
 
+    def described(self, column: str) -> pd.DataFrame:
+        """A column of `tables`, one row per example and one column per system."""
+        return pd.DataFrame({name: table[column] for name, table in self.tables.items()})
+
 
 def match_examples(systems: Mapping[str, pd.DataFrame], request: Request) -> Examples:
     """Finds the examples that all systems have. Errors as for `compare_scores`."""
@@ -97,20 +100,20 @@ def match_examples(systems: Mapping[str, pd.DataFrame], request: Request) -> Exa
     directions = _directions(columns, request)
     joined = join_scores(systems, id_column=request.id_column, source_column=texts[0])
     values: dict[tuple[str, str], Floats] = {}
-    properties: dict[tuple[str, str], Floats] = {}
-    summaries = {}
-    for name, table in tables.items():
-        rows = table.iloc[joined.rows[name]]
-        described = _properties(rows, name)
-        properties |= {(measure, name): numbers for measure, numbers in described.items()}
-        values |= {(column, name): _numbers(rows, column, name) for column in columns}
-        summaries[name] = rows[texts[1]].tolist() if texts[1] in rows else None
+    described = {}
     index = joined.rows.index
     examples = len(index)
+    for name, table in tables.items():
+        rows = table.iloc[joined.rows[name]]
+        values |= {(column, name): _numbers(rows, column, name) for column in columns}
+        summaries = [cell if isinstance(cell, str) else None for cell in rows.get(texts[1], ())]
+        described[name] = pd.DataFrame(
+            {"line": rows.index.array, "summary": summaries or None, **_properties(rows, name)},
+            index,
+        )
     return Examples(
         values=pd.DataFrame(values, index),
-        properties=pd.DataFrame(properties, index),
-        summaries=pd.DataFrame(summaries, index, dtype=object),
+        tables=described,
         units=joined.sources or [source_id(str(number)) for number in range(examples)],
         sources=None if joined.sources is None else len(set(joined.sources)),
         matched_by=joined.matched_by,
@@ -172,10 +175,8 @@ def _comparable(table: pd.DataFrame, texts: tuple[str, str]) -> pd.DataFrame:
         return table
     has_texts = text_problems(table, texts) == ""
     sources, summaries = (table.loc[has_texts, column].tolist() for column in texts)
-    computed = {
-        "copied_density": novelty(summaries, sources)["copied_density"],
-        "blank": [float(not has_words(summary)) for summary in summaries],
-    }
+    computed = novelty(summaries, sources)
+    computed["blank"] = [float(not has_words(summary)) for summary in summaries]
     added = pd.DataFrame(computed, table.index[has_texts])[unknown]
     return table.drop(columns=unknown, errors="ignore").join(added)
 
@@ -261,7 +262,7 @@ def _properties(table: pd.DataFrame, name: str) -> dict[str, Floats]:
         measure: _numbers(table, columns[measure], name)
         if measure in columns
         else np.full(len(table), np.nan)
-        for measure in ("blank", *PROPERTIES)
+        for measure in ("blank", "repetition", *PROPERTIES)
     }
     if np.isnan(properties["blank"]).all():
         tokens = properties["tokens"]
@@ -273,14 +274,12 @@ def _numbers(table: pd.DataFrame, column: str, name: str) -> Floats:
     """A column as numbers, NaN for an empty cell; measures of ESTIME rounded as in the files of ``estime
     score``. ValueError, which names the line, for a cell that is not a finite number.
     """
-    numbers = []
-    for line, cell in table[column].items():
-        number = number_of(cell)
-        if number is None:
-            raise ValueError(
-                f"Expected column {column!r} of {name} to contain finite numbers, but line {line} has "
-                f"{cell!r}."
-            )
-        numbers.append(number)
-    values = np.array(numbers, dtype=np.float64)
+    cells = table[column]
+    if cells.dtype.kind not in "biuf":  # not numbers alone
+        cells = cells.map(lambda cell: math.inf if (n := number_of(cell)) is None else n)
+    values = cells.to_numpy(np.float64)
+    for line, cell in table[column][np.isinf(values)].items():
+        raise ValueError(
+            f"Expected column {column!r} of {name} to contain finite numbers, but line {line} has {cell!r}."
+        )
     return np.round(values, DECIMALS) if measure_of(column) in MEASURES else values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ import pandas as pd
 
 from estime_metric._messages import shortened
 from estime_metric.table.intervals import source_id
-from estime_metric.table.table import SIGNATURE, SOURCE_ID
+from estime_metric.table.table import LINE, SIGNATURE, SOURCE_ID
 
 NAMED = 10  # examples of a kind that are named; further ones are counted
 
@@ -67,10 +67,17 @@ def join_scores(
             different sources, or the systems have no example in common.
     """
     sources = {name: source_ids(table, source_column) for name, table in systems.items()}
+    unmatched: list[str] = []
     if id_column is None:
         keys = {name: _known(ids, name, systems[name]) for name, ids in sources.items()}
     else:
         keys = {name: _ids_of_examples(table, name, id_column) for name, table in systems.items()}
+        for name, ids in sources.items():
+            if ids is not None:
+                lacking = ids.index[ids == ""]
+                problems = [f"{name}: line {line} has no source" for line in lacking]
+                unmatched += _counted(problems[:NAMED], lacking, f"rows of {name} have no source")
+                keys[name] = keys[name].where(ids != "")
     counts = pd.DataFrame({name: ids.value_counts() for name, ids in keys.items()}).sort_index()
     counts = counts.fillna(0).astype(int)
     is_everywhere = (counts > 0).all(axis=1)
@@ -86,17 +93,19 @@ def join_scores(
             return repr(shortened(texts[key]))
         return f"line {keys[name].index[keys[name] == key][0]}"
 
-    unmatched = _uneven(counts[is_everywhere & ~is_even], label)
+    unmatched += _uneven(counts[is_everywhere & ~is_even], label)
     unmatched += _unmatched(counts[~is_everywhere], label, texts)
     matched_by = id_column or "source"
     common = counts.index[is_everywhere & is_even]
     if not len(common):
         raise ValueError(
             f"Expected {' and '.join(systems)} to have examples in common, but by column "
-            f"{matched_by!r} they have none: {unmatched[0]}. {_ADVICE}"
+            f"{matched_by!r} they have none: {unmatched[0]}. {_advice(systems)}"
         )
     positions = {
-        name: pd.Series(range(len(ids)), [ids, ids.groupby(ids).cumcount()])[ids.isin(common).array]
+        name: pd.Series(range(len(ids)), [ids, ids.groupby(ids).cumcount()])[
+            common.get_indexer(ids) >= 0
+        ]
         for name, ids in keys.items()
     }
     rows = pd.concat(positions, axis=1, join="inner").sort_index()
@@ -115,15 +124,15 @@ def has_scores(table: pd.DataFrame) -> bool:
 
 
 def source_ids(table: pd.DataFrame, source_column: str = "source") -> pd.Series | None:
-    """The `source_id` of each row: of a table with scores from the column ``source_id``, which they have;
-    of another from the column of the sources, or, without it, from a column ``source_id`` of the user's.
-    ``None`` if a row has none.
+    """The `source_id` of each row, empty if it has no source: of a table with scores from the column
+    ``source_id``, which they have; of another from the column of the sources, or, without it, from a column
+    ``source_id`` of the user's. The series has the name of the column. ``None`` if no row has a source.
     """
     columns = [source_column, SOURCE_ID]
     for column in reversed(columns) if has_scores(table) else columns:
-        if column in table and not (cells := table[column].map(id_of).astype(str)).eq("").any():
-            are_ids = cells.str.fullmatch(r"[0-9a-f]{16}").all()
-            return cells if are_ids else cells.map(source_id)
+        if column in table and (cells := table[column].map(id_of).astype(str)).ne("").any():
+            are_ids = cells.str.fullmatch(r"([0-9a-f]{16})?").all()
+            return cells if are_ids else cells.map(lambda cell: cell and source_id(cell))
     return None
 
 
@@ -168,15 +177,23 @@ def check_column(table: pd.DataFrame, column: str, name: str, advice: str = "") 
         )
 
 
-def check_filled(cells: pd.Series, name: str) -> None:
+def check_filled(cells: pd.Series, name: str, advice: str = "") -> None:
     """Raises ValueError if a cell of a column of texts is empty; the message names its line and the
-    table.
+    table, and ends with ``advice``.
     """
     for line in cells.index[cells == ""]:
         raise ValueError(
             f"Expected a value in column {cells.name!r} in each row of {name}, but line {line} has "
-            "none."
+            f"none. {advice}".rstrip()
         )
+
+
+def _advice(systems: Mapping[str, pd.DataFrame]) -> str:
+    """What to do if a column does not identify examples."""
+    for name, table in systems.items():
+        if table.drop(columns=LINE, errors="ignore").astype(str).duplicated(keep=False).all():
+            return f"Each row of {name} is there more than once. Remove the copies."
+    return _ADVICE
 
 
 def _common_sources(known: pd.DataFrame, matched_by: str) -> list[str] | None:
@@ -203,6 +220,7 @@ def _known(ids: pd.Series | None, name: str, table: pd.DataFrame) -> pd.Series:
             "column of the sources with `source_column`, or the column that identifies the examples "
             "with `id_column`."
         )
+    check_filled(ids, name, "Name a column that identifies the examples with `id_column`.")
     return ids
 
 
@@ -214,7 +232,7 @@ def _ids_of_examples(table: pd.DataFrame, name: str, column: str) -> pd.Series:
     for cell in ids[ids.duplicated()]:
         raise ValueError(
             f"Expected column {column!r} to identify the rows of {name}, but the value "
-            f"{shortened(cell)!r} occurs twice. {_ADVICE}"
+            f"{shortened(cell)!r} occurs twice. {_advice({name: table})}"
         )
     return ids
 
@@ -252,7 +270,7 @@ def _unmatched(counts: pd.DataFrame, label: Label, texts: Mapping[str, str]) -> 
     return _counted(problems, counts, "have no matching row in every system")
 
 
-def _counted(problems: list[str], counts: pd.DataFrame, what: str) -> list[str]:
+def _counted(problems: list[str], counts: Sized, what: str) -> list[str]:
     """The sentences, and one that counts those of the examples that are not named."""
     more = len(counts) - len(problems)
     return [*problems, f"{more} more {what}"] if more else problems

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from estime_metric.table.rows import TABLES, Layout
 DEFAULT_MEASURES = (RECOMMENDED, PAPER_MEASURE)
 
 #: Measures that the texts alone decide: they need neither an encoder nor a signature.
-OF_TEXTS = ("copied_density", "blank")
+OF_TEXTS = ("copied_density", "blank", "repetition")
 
 Names = str | Sequence[str] | None
 
@@ -53,3 +54,37 @@ class Request:
         return any(
             name in MEASURES and name not in OF_TEXTS for name in map(measure_of, self.columns)
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """What a gate lets pass.
+
+    Attributes:
+        tolerance: How much worse the mean of the first measure may be: the new system is worse only if
+            the whole 95% interval of the difference lies beyond it. Blank summaries, copying and rows
+            that failed have no tolerance.
+        allow_shorter: Summaries may have less than a third of the words of the other system's.
+        allow_copying: Summaries may copy longer runs of words than the other system's.
+        range: Least and greatest possible value of the first measure, if it is a column of another
+            metric (-inf inf: any value). Values outside it are failures, and none inside it is. (default:
+            values far better than all of the other system's and one value in all rows are failures)
+
+    Raises:
+        ValueError: the tolerance is negative or not finite, or the range does not end above its begin.
+    """
+
+    tolerance: float = 0.0
+    allow_shorter: bool = False
+    allow_copying: bool = False
+    range: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.tolerance < math.inf:
+            raise ValueError(
+                f"Expected argument `tolerance` to be 0 or more, but got {self.tolerance!r}."
+            )
+        if self.range is not None and not self.range[0] < self.range[1]:
+            raise ValueError(
+                f"Expected argument `range` to be a number and a greater one, but got {self.range}."
+            )

@@ -13,7 +13,7 @@ from estime_metric._version import __version__
 from estime_metric.compare.examples import match_examples, text_problems
 from estime_metric.compare.gate import check_gate
 from estime_metric.compare.join import has_scores
-from estime_metric.compare.request import Request
+from estime_metric.compare.request import Gate, Request
 from estime_metric.config import EstimeConfig
 from estime_metric.config_file import is_record_of_scores, options_of
 from estime_metric.measures import MEASURES, measure_of
@@ -34,7 +34,7 @@ def score_missing(
     systems: Mapping[str, DataFrame],
     request: Request,
     *,
-    is_gate: bool = False,
+    gate: Gate | None = None,
     progress: bool = True,
 ) -> Mapping[str, DataFrame]:
     """The systems with scores for those that have none, if a requested measure needs an encoder.
@@ -42,7 +42,7 @@ def score_missing(
     Args:
         systems: the table of each system.
         request: what is compared.
-        is_gate: whether the second of two systems (the one that is not the baseline) is judged. The
+        gate: whether and how the second of two systems (the one that is not the baseline) is judged. The
             settings are then those of its scores, and a base with another signature is scored again.
         progress: whether a progress bar is shown.
 
@@ -51,7 +51,7 @@ def score_missing(
             with scores were scored with another version of this package, or their settings cannot be
             used on this machine; or a base has to be scored again, and a text is missing.
     """
-    scoring = _plan(systems, request, is_gate=is_gate) if request.needs_encoder else None
+    scoring = _plan(systems, request, is_gate=gate is not None) if request.needs_encoder else None
     if scoring is None:
         return systems
     config = scoring.config
@@ -60,8 +60,8 @@ def score_missing(
     zeros = dict.fromkeys(columns, 0.0) | {SIGNATURE: scoring.signature or _PLANNED}
     planned = {name: table.assign(**zeros) for name, table in bare.items()}
     examples = match_examples({**systems, **planned}, request)  # fails now, not after hours
-    if is_gate:
-        check_gate(examples)
+    if gate is not None:
+        check_gate(examples, gate)
     scorer = scoring.loaded()
     scored = {}
     for name, table in bare.items():

@@ -38,7 +38,7 @@ def notes(comparison: Comparison) -> list[str]:
     judged = pairs[pairs["measure"].map(measure_of) == RECOMMENDED]
     return [
         *reasons,
-        *([_agreement()] if judged["better"].notna().any() else []),
+        *([_agreement()] if judged["better_score"].notna().any() else []),
         _method(comparison),
         *_notes_on_sources(comparison),
         *(note for name in comparison.measures for note in _notes_on_measure(comparison, name)),

@@ -374,7 +374,7 @@ def _parse(text: str) -> tuple[Any, str]:
     if has_surrogate(text):
         return None, "is not UTF-8"
     try:
-        return json.loads(text.removeprefix(_MARK), object_pairs_hook=_object), ""
+        return _DECODER.decode(text.removeprefix(_MARK)), ""
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if error.lineno > 1 else ""
         problem = f"is not JSON ({error.msg.removesuffix(' at')} at {line}column {error.colno})"
@@ -390,6 +390,9 @@ def _object(pairs: list[tuple[str, Any]]) -> Row | _Repeated:
     if len(row) == len(pairs):
         return row
     return _Repeated(Counter(name for name, _ in pairs).most_common(1)[0][0])
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 def _checked(value: Any) -> tuple[Row, str]:
@@ -409,7 +412,8 @@ def _inner_problem(value: Any, levels: int) -> str:
     if not levels:
         return "is nested too deeply"
     inner = value.values() if isinstance(value, dict) else value
-    return next(filter(None, (_inner_problem(each, levels - 1) for each in inner)), "")
+    deeper = [each for each in inner if isinstance(each, (dict, list, _Repeated))]
+    return next(filter(None, (_inner_problem(each, levels - 1) for each in deeper)), "")
 
 
 def _header(cells: list[str], path: Path) -> list[str]:

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -35,8 +34,7 @@ _EXACT_BITS, _SPARE_BITS = (
     2,
 )  # of a sum in float64; the second are for sources that are drawn often
 _GREATEST_EXPONENT = 1022  # of float64
-_TOGETHER = 256  # sources whose draws are in memory at the same time as numbers
-_KEPT = 400  # blocks of sources whose draws are kept, as bytes, for further columns: at most 103 MB
+_TOGETHER = 256  # sources whose draws are in memory at the same time
 _LEAST = 2  # sources with a value that an interval needs
 
 
@@ -67,18 +65,18 @@ def intervals(
     source_ids: Sequence[str],
     columns: Mapping[Name, Sequence[float | None] | npt.ArrayLike],
     *,
-    decimals: int | None = DECIMALS,
+    of_others: Collection[Name] = (),
 ) -> dict[Name, Interval]:
     """The mean of each column over summaries, with its 95% interval over sources.
 
-    Values are rounded; NaN and ``None`` are excluded. If only one source has a value in a column, there
-    is no interval, and its ends are NaN.
+    Values are rounded to six decimals; NaN and ``None`` are excluded. If only one source has a value in a
+    column, there is no interval, and its ends are NaN. The draws of all columns are made once.
 
     Args:
         source_ids: the `source_id` of each summary.
         columns: name -> a value of each summary.
-        decimals: what values are rounded to. ``None`` is for columns with an unknown scale: they are
-            rounded to multiples of a power of two, the least one with which their sums are exact.
+        of_others: the columns with an unknown scale. They are rounded to multiples of a power of two, the
+            least one with which their sums are exact.
 
     Example:
         >>> ids = [source_id(text) for text in ("one", "one", "two", "three")]
@@ -89,19 +87,20 @@ def intervals(
     sources, codes = np.unique(np.asarray(source_ids, dtype=object), return_inverse=True)
     sums, counts = (np.zeros((len(columns), len(sources))) for _ in range(2))  # of each source
     scales = np.zeros((len(columns), 1))  # units in 1
-    for row, values in enumerate(columns.values()):
+    for row, (name, values) in enumerate(columns.items()):
         column = np.asarray(values, dtype=np.float64)
         defined = np.isfinite(column)
         column = np.where(defined, column, 0.0)
-        scales[row] = _exact_scale(column) if decimals is None else 10.0**decimals
+        scales[row] = _exact_scale(column) if name in of_others else 10.0**DECIMALS
         sums[row] = np.bincount(codes, np.round(column * scales[row]), len(sources))
         counts[row] = np.bincount(codes, defined, len(sources))
     drawn_sums, drawn_counts = (np.zeros((len(columns), 1 + RESAMPLES)) for _ in range(2))
     for start in range(0, len(sources), _TOGETHER):
         part = slice(start, start + _TOGETHER)
-        draws = _draws_of(tuple(sources[part]))
-        drawn_sums += sums[:, part] @ draws
-        drawn_counts += counts[:, part] @ draws
+        draws = _draws_of(sources[part].tolist())
+        # Threads of BLAS would wait for the next draws in vain, which takes as long again.
+        drawn_sums += np.einsum("cs,sr->cr", sums[:, part], draws)
+        drawn_counts += np.einsum("cs,sr->cr", counts[:, part], draws)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = drawn_sums / drawn_counts / scales
     has_interval = (counts > 0).sum(axis=1) >= _LEAST
@@ -155,8 +154,7 @@ def _exact_scale(column: Floats) -> float:
     return math.ldexp(1.0, min(bits, _GREATEST_EXPONENT))
 
 
-@lru_cache(maxsize=_KEPT)
-def _draws_of(sources: tuple[str, ...]) -> npt.NDArray[np.uint8]:
+def _draws_of(sources: Sequence[str]) -> npt.NDArray[np.uint8]:
     """How often the sample (once) and each resample contain the sources with these `source_id`, of shape
     (sources, 1 + RESAMPLES). A Poisson distribution with mean 1 does not reach 256.
     """

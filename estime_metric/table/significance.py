@@ -79,16 +79,19 @@ def approximate_randomization(
     as_large = 0
     for start in range(0, n, step):  # memory does not grow with n
         swaps = _swaps(rng, min(step, n - start), len(moving))
-        as_large += int((np.abs(total - 2 * (swaps @ moving)) >= least).sum())
+        swapped = np.einsum(
+            "ij,j->i", swaps, moving
+        )  # threads of BLAS would wait in vain in between
+        as_large += int((np.abs(total - 2 * swapped) >= least).sum())
     return (1 + as_large) / (n + 1)
 
 
-def _swaps(rng: np.random.Generator, n: int, groups: int) -> Floats:
-    """Whether each group is swapped, 0 or 1, (n, groups): what ``rng.integers(2)`` gives, in a third of the
-    time. It is the highest bit of each half of 64 random ones.
+def _swaps(rng: np.random.Generator, n: int, groups: int) -> npt.NDArray[np.bool_]:
+    """Whether each group is swapped, (n, groups): what ``rng.integers(2)`` gives, in a third of the time. It
+    is the highest bit, that of the sign, of each half of 64 random ones.
     """
-    bits = rng.bit_generator.random_raw((n * groups + 1) // 2).view(np.uint32)[: n * groups] >> 31
-    return bits.reshape(n, groups).astype(np.float64)
+    random = rng.integers(2**64 - 1, size=(n * groups + 1) // 2, dtype=np.uint64, endpoint=True)
+    return (random.view(np.int32)[: n * groups] < 0).reshape(n, groups)
 
 
 def group_sums(differences: Floats, codes: Codes) -> Floats:

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from estime_metric._messages import shortened
 from estime_metric.measures import MEASURES, measure_of, reported_name
 from estime_metric.passages import joined
 from estime_metric.table.formats import (
@@ -91,8 +92,7 @@ def read(
     is_aligned = layout.source_file is not None
     lines = (read_lines if is_aligned else read_rows)(path, layout)
     table = to_frame(path, _decoded(lines, layout), skipped)
-    options = record.get("options")
-    prefix = str(options.get("prefix") or "") if isinstance(options, dict) else ""
+    prefix = str(record.get("options", {}).get("prefix") or "")
     plain_names = [column.removeprefix(prefix) for column in table]
     measures = record.get(
         "measures", [name for name in plain_names if measure_of(name) in MEASURES]
@@ -139,8 +139,8 @@ def _decoded(lines: Iterable[Line], layout: Layout) -> Iterator[Line]:
         if source and isinstance(source, (str, list)):
             problem = problem or source_problem(row, layout.source_column)
         if isinstance(source, list):
-            row = row | {layout.source_column: joined(source) or None}
-        yield replace(line, row={} if problem else row, problem=problem)
+            line = replace(line, row=row | {layout.source_column: joined(source) or None})
+        yield replace(line, row={}, problem=problem) if problem else line
 
 
 def to_frame(path: Path, lines: Iterable[Line], skipped: list[str] | None = None) -> DataFrame:
@@ -251,9 +251,9 @@ def _check_rows(path: Path, table: DataFrame, record: Record) -> None:
 
 
 def record_of(path: str | Path) -> dict[str, Any]:
-    """The record of a table of scores; empty if it has none.
+    """The record of a table of scores; empty if it has none, or one of another program.
 
-    Raises ValueError if it is damaged, OSError or ImportError if it cannot be read.
+    Raises ValueError if it is damaged or something else, OSError or ImportError if it cannot be read.
     """
     path = Path(path)
     table_format = format_of(path)
@@ -265,7 +265,26 @@ def record_of(path: str | Path) -> dict[str, Any]:
         raise ValueError(
             f"Expected the metadata of {path.name} to be a JSON object, but it {problem}."
         )
-    return content
+    wrong = [name for name in _SHAPE if name in content and not _SHAPE[name](content[name])]
+    if wrong and SIGNATURE in content:
+        raise ValueError(
+            f"Expected the metadata of {path.name} to be a record of scores, but its {wrong[0]!r} is "
+            f"{shortened(to_json(content[wrong[0]]))}. Score the texts again."
+        )
+    return {} if wrong else content
+
+
+def _are_texts(value: Any) -> bool:
+    """Whether a value of JSON is a list of texts, or an object."""
+    return isinstance(value, (list, dict)) and all(isinstance(item, str) for item in value)
+
+
+#: What the entries of a record are, as far as they are used.
+_SHAPE: Mapping[str, Callable[[Any], bool]] = {
+    **dict.fromkeys((SIGNATURE, DIGESTS), lambda value: isinstance(value, str)),
+    **dict.fromkeys(("options", "config"), lambda value: isinstance(value, dict)),
+    **dict.fromkeys(("measures", "inputs"), _are_texts),
+}
 
 
 def write(path: Path, rows: Iterable[Row], record: Record | None = None) -> None:

@@ -127,9 +127,9 @@ def _compared(summaries: pd.DataFrame, scores: pd.DataFrame) -> list[dict[str, o
                     "ratio": more / less if less else np.inf,
                     "difference": abs(row.difference),
                     "p_value": row.p_value,
-                    "significant": row.better is not None,
+                    "significant": row.better_score is not None,
                     "agree": agree,
-                    "right": row.better is not None and agree,
+                    "right": row.better_score is not None and agree,
                 }
             )
     return rows

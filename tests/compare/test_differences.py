@@ -16,9 +16,9 @@ from estime_metric.compare import (
     to_dict,
     to_rows,
 )
-from estime_metric.compare.differences import COVERAGE_GAP
 from estime_metric.compare.examples import PROPERTIES
 from estime_metric.compare.plot import plot_copying
+from estime_metric.compare.unfit import COVERAGE_GAP
 from estime_metric.wording.source import novelty
 from tests.compare.tables import compared, result_of, table
 
@@ -112,7 +112,7 @@ def test_an_example_without_a_value_is_excluded_for_all() -> None:
     assert comparison.means["mean"].tolist() == [2.0, 0.5, 9.0]
     assert comparison.means["count"].tolist() == [2, 2, 2]
     nothing = to_rows(compared(table(alarms=[nan, nan]), table(alarms=[1.0, 2.0])))[0]
-    assert [nothing[name] for name in ("mean_a", "low", "p_holm", "better")] == [None] * 4
+    assert [nothing[name] for name in ("mean_a", "low", "p_holm", "better_score")] == [None] * 4
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_scores_that_differ_by_rounding_are_ties(measure: str, rounding: float) 
     (row,) = to_rows(compared(a, b, measures=measure))
     assert [row[name] for name in ("ties", "p_value")] == [22, 1]
     apart = table(**{measure: (values + 0.01).tolist()}, tokens=200)
-    assert to_rows(compared(a, apart, measures=measure))[0]["better"] == "A"
+    assert to_rows(compared(a, apart, measures=measure))[0]["better_score"] == "A"
 
 
 def test_a_difference_whose_interval_includes_0_is_none() -> None:
@@ -137,7 +137,7 @@ def test_a_difference_whose_interval_includes_0_is_none() -> None:
     (row,) = to_rows(comparison)
     assert row["p_holm"] < 0.05
     assert row["low"] < 0 < row["high"]
-    assert row["better"] is None
+    assert row["better_score"] is None
 
 
 def test_any_column_of_numbers_can_be_compared() -> None:
@@ -146,7 +146,7 @@ def test_any_column_of_numbers_can_be_compared() -> None:
     a = table(rouge=rouge.tolist(), verdict=[True] * 20).drop(columns="signature")
     b = a.assign(rouge=(rouge + 0.1).astype(str), verdict="false", tokens="many")
     comparison = compared(a, b, measures="rouge, verdict", higher="rouge", lower="verdict")
-    assert comparison.pairs["better"].tolist() == ["B", "B"]
+    assert comparison.pairs["better_score"].tolist() == ["B", "B"]
     assert comparison.signature == ""
     assert comparison.ranking("rouge") == ["B", "A"]
     assert comparison.systems[["blank", *PROPERTIES]].isna().all(axis=None)
@@ -167,7 +167,7 @@ def test_the_copying_is_computed_from_texts_that_are_there() -> None:
     (row,) = to_rows(compared(a, b, measures="copied_density"))  # needs no scores either
     for name in ("mean", "copied_density"):
         assert (row[f"{name}_a"], row[f"{name}_b"]) == pytest.approx(expected)
-    assert (row["better"], row["p_value"] < 0.05) == (None, True)  # it has no direction
+    assert (row["better_score"], row["p_value"] < 0.05) == (None, True)  # it has no direction
     partly = compared(a, b.assign(summary=[*words[:11], None]), measures="mine").systems
     assert partly.loc["B", "copied_density"] == pytest.approx(
         np.mean(novelty(words[:11], sources[:11])["copied_density"])
@@ -295,7 +295,7 @@ def test_numbers_of_others_have_any_size(scale: float, differs: float) -> None:
     (row,), (expected,) = to_rows(scaled), to_rows(near_1)
     for name in ("difference", "low", "high", "mean_a", "mean_b"):
         assert row[name] == pytest.approx(expected[name] * scale, rel=1e-6)
-    assert (row["better"], row["p_value"]) == ("A", expected["p_value"])
+    assert (row["better_score"], row["p_value"]) == ("A", expected["p_value"])
     assert row["difference"] == pytest.approx(np.mean(a - b) * scale)
 
 
@@ -314,7 +314,7 @@ def test_a_column_of_others_never_describes_a_system() -> None:
         compared(a, b, measures="blank")
     scores = [table(blank=[flag] * 8, new_numbers=[1 - flag] * 8, tokens=9) for flag in (0, 1)]
     both = compared(*scores, measures="blank, new_numbers")
-    assert both.pairs["better"].tolist() == [None, None]
+    assert both.pairs["better_score"].tolist() == [None, None]
     assert both.pairs["why_not"].tolist() == ["", "8 of 8 summaries of B are blank"]
 
 
@@ -322,7 +322,7 @@ def test_without_a_direction_nothing_is_better() -> None:
     a, b = table(x=[0.5] * 9), table(x=[0.9] * 9)
     comparison = compared(a, b, measures="x")
     (row,) = to_rows(comparison)
-    assert (row["better"], row["a_better"], row["ties"]) == (None, None, 0)
+    assert (row["better_score"], row["a_better"], row["ties"]) == (None, None, 0)
     assert row["p_value"] < 0.05
     assert any(line.startswith("x has no direction") for line in notes(comparison))
 
@@ -334,7 +334,7 @@ def test_the_direction_and_the_p_value_are_of_the_same_numbers() -> None:
     (row,) = to_rows(compared(*tables, measures="new_words"))
     assert [row[name] for name in ("a_better", "ties", "b_better")] == [10, 200, 0]
     assert row["mean_a"] > row["mean_b"]
-    assert (row["better"], round(row["p_holm"], 3)) == ("A", 0.002)
+    assert (row["better_score"], round(row["p_holm"], 3)) == ("A", 0.002)
 
 
 def test_a_column_is_compared_by_its_name_only() -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.compare.request import Request
+from estime_metric.compare.request import Gate, Request
 from estime_metric.compare.scoring import score_missing
 
 SOURCES = [f"The cat of house {n} slept near the river. The bridge opened." for n in range(10)]
@@ -76,17 +76,17 @@ def test_a_base_of_another_signature_is_scored_again_for_a_gate(settings: dict[s
     pairs = texts("a")
     request = Request(measures="inconsistency")
     for first, second, leader in ((base, new, new), (pairs, new, new), (base, pairs, base)):
-        tables = score_missing({"base": first, "new": second}, request, is_gate=True)
+        tables = score_missing({"base": first, "new": second}, request, gate=Gate())
         signatures = {signature for rows in tables.values() for signature in rows["signature"]}
         assert signatures == set(leader["signature"])
     # A base of another version is scored again with its settings if the new system has no scores.
     signature = base["signature"].iloc[0]
     older = base.assign(signature=signature.replace("|version:", "|version:0."))
-    tables = score_missing({"base": older, "new": pairs}, request, is_gate=True)
+    tables = score_missing({"base": older, "new": pairs}, request, gate=Gate())
     assert set(tables["base"]["signature"]) == set(tables["new"]["signature"]) == {signature}
     bare = base.drop(columns=["source", "summary"])
     with pytest.raises(ValueError, match=r"texts that can be scored again, .* 'source' .* missing"):
-        score_missing({"base": bare, "new": new}, request, is_gate=True)
+        score_missing({"base": bare, "new": new}, request, gate=Gate())
 
 
 @pytest.mark.parametrize(
@@ -115,4 +115,4 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_scored(
     monkeypatch.setattr(EstimeScorer, "load", lambda _: pytest.fail("An encoder was loaded."))
     systems = {"a": texts("a", hhem=0.5, source_id="x"), "b": texts("b", **{"hhem": 0.4, **b})}
     with pytest.raises(ValueError, match=message):
-        score_missing(systems, Request(**request_), is_gate=True)
+        score_missing(systems, Request(**request_), gate=Gate())

@@ -59,9 +59,9 @@ def test_sums_of_numbers_of_any_size_have_no_order(scale: float) -> None:
     """Also if one source has most of the numbers, and is drawn several times."""
     ids = [source_id(f"source {number % 50 if number < 100 else 0}") for number in range(400)]
     values = (RNG.normal(size=400) * scale).tolist()
-    whole = intervals(ids, {"x": values}, decimals=None)["x"]
+    whole = intervals(ids, {"x": values}, of_others={"x"})["x"]
     order = np.random.default_rng(2).permutation(400).tolist()
-    moved = intervals([ids[i] for i in order], {"x": [values[i] for i in order]}, decimals=None)
+    moved = intervals([ids[i] for i in order], {"x": [values[i] for i in order]}, of_others={"x"})
     assert moved["x"] == whole
     assert whole.mean == pytest.approx(math.fsum(values) / 400, rel=1e-9)
 
