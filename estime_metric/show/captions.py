@@ -17,6 +17,9 @@ LEAST_COLORED = 0.1
 #: A graded alarm above this is an alarm.
 ALARM_FROM = 0.5
 
+#: How many of the surest words are listed. All of them are marked in the summary.
+LISTED = 10
+
 #: What the colors mean.
 COLORS = (
     "The color is the graded alarm of a word, from 0 to 1; a word that the source does not have has the "
@@ -157,13 +160,20 @@ def plain_text(explanation: Verdicts) -> str:
     """
     lines = [", ".join(f"{count.name} {count.value}" for count in counts(explanation))]
     lines += filter(None, [remark(explanation)])
-    for word in explanation.surest_words():
+    surest = explanation.surest_words()
+    for word in surest[:LISTED]:
         why = word.kind
         if why == "alarm" and word.best_text is not None:
             best = " ".join(word.best_text.split())
             why = f"alarm, best match in the source is {best!r} (margin {margin(word)})"
         lines.append(f"- {' '.join(word.text.split())!r}: {why}{passage(word, ', ')}")
+    lines += filter(None, [unlisted(len(surest) - LISTED)])
     return "\n".join([*lines, explanation.signature])
+
+
+def unlisted(number: int) -> str:
+    """What is said of the surest words that are not listed, if there are any."""
+    return f"and {number} more" if number > 0 else ""
 
 
 def note(word: WordVerdict, unit: str) -> str:
