@@ -37,12 +37,11 @@ KIND_HEADINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A number: how it is written, what it means, and whether it has the color of alarms."""
+    """A number: how it is written, and what it means."""
 
     name: str
     value: str
     meaning: str
-    alarming: bool = False
 
 
 def pieces(explanation: Verdicts) -> Iterator[tuple[str, WordVerdict | None]]:
@@ -79,7 +78,6 @@ def counts(explanation: Verdicts) -> list[Count]:
             "alarms",
             f"{explanation.alarms}",
             f"{unit}s whose best match in the source is a different {unit}: the paper's score",
-            alarming=explanation.alarms > 0,
         ),
         Count(
             "graded alarms",
