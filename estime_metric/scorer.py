@@ -35,7 +35,7 @@ from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.measures import STATISTICS, reported_name
 from estime_metric.passages import LIKE_LISTS, Source, looks_like_list, passages_of
 from estime_metric.result import EstimeResult
-from estime_metric.wording.language import is_foreign
+from estime_metric.wording.language import is_foreign, is_foreign_pair
 
 if TYPE_CHECKING:
     from estime_metric.config import EstimeOptions
@@ -431,7 +431,10 @@ def _progress_bar(
 def _foreign_pairs(predictions: Sequence[str], sources: Sequence[str]) -> int:
     """How many pairs have a text that is not in English."""
     foreign = {text for text in {*predictions, *sources} if is_foreign(text)}
-    return sum(not foreign.isdisjoint(pair) for pair in zip(predictions, sources, strict=True))
+    return sum(
+        is_foreign_pair(prediction, source, foreign)
+        for prediction, source in zip(predictions, sources, strict=True)
+    )
 
 
 def _strings(column: Any) -> list[Any]:

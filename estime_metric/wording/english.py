@@ -49,6 +49,7 @@ SCALES = {
 
 #: Abbreviation of a scale behind digits -> its value.
 SHORT_SCALES = {
+    "mil": 1e6,
     "mn": 1e6,
     "mln": 1e6,
     "bn": 1e9,
@@ -123,6 +124,11 @@ ABBREVIATIONS = _by_form(
     """
 )
 
+#: Letters with an umlaut -> how they are written without it.
+UMLAUTS = str.maketrans(
+    {"\u00e4": "ae", "\u00f6": "oe", "\u00fc": "ue", "\u00c4": "Ae", "\u00d6": "Oe", "\u00dc": "Ue"}
+)
+
 #: Any other form -> the one that stands for it and for all of its row.
 OTHER_FORMS = ABBREVIATIONS | _by_form(
     """
@@ -139,6 +145,14 @@ WITHOUT_DECOMPOSITION = str.maketrans(
 
 #: Abbreviations behind which a period does not end the sentence.
 WITH_PERIOD = frozenset({*ABBREVIATIONS, "mrs", "ms", "no"})
+
+_TITLES = """
+    sir dame lord lady doctor professor president prime minister chancellor senator governor secretary
+    congressman representative ambassador attorney general admiral captain colonel lieutenant major sergeant
+    detective inspector king queen prince princess pope bishop reverend father sister
+"""
+#: Words that name nobody before a name: "President Obama".
+TITLES = frozenset(_TITLES.split())
 
 _OPENERS = """
     mister mrs ms

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 
 from estime_metric.wording.english import FUNCTION_WORDS
 
@@ -23,6 +24,32 @@ _LEAST_WORDS = 5  # below which a text passes: a headline or a name may have non
 _LEAST_LETTERS = 4  # below which a text in another script passes
 
 
+#: A text with fewer words next to a longer one in English is judged by its script alone: a headline or a list of names
+#: has no function words.
+_SHORT = 12
+
+
+def is_foreign_pair(prediction: str, source: str, foreign: Set[str]) -> bool:
+    """Whether a summary or its source does not seem to be in English, by the texts that `is_foreign` says are not.
+
+    Example:
+        >>> headline = "Apple unveils new iPhone, shares jump"
+        >>> is_foreign_pair(headline, "The new phone is on sale, and the shares rose by a lot.", {headline})
+        False
+    """
+    shorter, longer = sorted((prediction, source), key=len)
+    is_long = len(shorter.split()) >= _SHORT
+    return longer in foreign or (shorter in foreign and (is_long or is_in_other_script(shorter)))
+
+
+def is_in_other_script(text: str) -> bool:
+    """Whether most letters of a text are in another script than Latin."""
+    letters = "".join(_WORD.findall(text))
+    return len(letters) >= _LEAST_LETTERS and 2 * len(letters.encode("ascii", "ignore")) < len(
+        letters
+    )
+
+
 def is_foreign(text: str) -> bool:
     """Whether a text does not seem to be in English.
 
@@ -37,8 +64,7 @@ def is_foreign(text: str) -> bool:
         (False, False)
     """
     words = _WORD.findall(text.lower())
-    letters = "".join(words)
-    if len(letters) >= _LEAST_LETTERS and 2 * len(letters.encode("ascii", "ignore")) < len(letters):
+    if is_in_other_script(text):
         return True
     function_words = sum(map(_ENGLISH.__contains__, words))
     if len(words) < _LEAST_WORDS or function_words >= _LEAST_SHARE * len(words):

@@ -4,6 +4,7 @@ capitals say something.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
@@ -49,6 +50,7 @@ _INITIALISM = regex.compile(r"(?:\p{Lu}[\p{Ll}\p{N}]?[. ]*)+")
 _KEPT = 2**15
 
 
+_PLAIN = re.compile("[a-z]+")
 _NO_LETTERS = str.maketrans("", "", ". '\u2018\u2019")
 
 
@@ -118,6 +120,24 @@ def related_forms(form: str) -> frozenset[str]:
     return frozenset(names | {PEOPLES[people] for people in peoples & PEOPLES.keys()})
 
 
+#: The first letter of a word, and what separates clauses.
+_INITIAL = re.compile(r"(?<!\w)[^\W\d_]|[^\w\s'\u2019-]|\n|\d")
+_INITIAL_OF_OTHERS = re.compile(
+    rf"(?<!\w)(?!(?:{'|'.join(_LINKS)})\b)[^\W\d_]|[^\w\s'\u2019-]|\n|\d"
+)
+
+
+def initials(text: str) -> str:
+    """The initials of adjacent words of a text in lower case, of all words and of all but links such as "of"; with marks and digits,
+    which separate them.
+
+    Example:
+        >>> initials("Quality of life, 2 years")
+        'qol,2y ql,2y'
+    """
+    return " ".join("".join(each.findall(text)).lower() for each in (_INITIAL, _INITIAL_OF_OTHERS))
+
+
 class Entities:
     """The words with a capital, which can be names, and the numbers of a text.
 
@@ -131,14 +151,15 @@ class Entities:
         first_words: those of the first word of the text, a line, a sentence or a quotation.
         within: forms of the words with a capital that begin no sentence and end no label, as in
             "Project Manager: Good morning".
+        plain: the words of letters from "a" to "z" alone that are their own form.
         lower: forms of the words without a capital.
         full_names: every name in `FULL_NAMES`, with its initialisms.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, of_source: bool = False) -> None:
         self.tokens = Tokens(text)
         written, different = self.tokens.written, self.tokens.different
-        self.numbers = numbers_of(self.tokens)
+        self.numbers = numbers_of(self.tokens, of_source=of_source)
         self.of_numbers = frozenset(
             position for number in self.numbers for position in number.tokens
         )
@@ -158,7 +179,9 @@ class Entities:
             and position not in self.first_words
             and not self.tokens.gaps[position + 1].startswith(":")
         )
-        self.lower = frozenset(map(normalized, filter(str.islower, different)))
+        lower = set(filter(str.islower, different))
+        self.plain = frozenset(filter(_PLAIN.fullmatch, lower)) - OTHER_FORMS.keys()
+        self.lower = self.plain.union(map(normalized, lower - self.plain))
         self.full_names = list(self._full_names())
 
     def with_initials(self) -> Iterator[tuple[range, set[str]]]:

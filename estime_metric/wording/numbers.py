@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,12 +32,22 @@ from estime_metric.wording.tokens import DIGITS, FRACTIONS, THOUSANDS, Tokens
 Reading = float | str
 
 _ALL_SCALES = SCALES | SHORT_SCALES | SCALE_LETTERS
+_SCALE_VALUES = {1.0, *_ALL_SCALES.values()}
 _VALUES = CARDINALS | ORDINALS | DECADES | {"noon": 12, "midnight": 12}
 
 #: Words that can begin a number.
 _FIRST_WORDS = frozenset(
     written
-    for word in (*_VALUES, *SCALES, "hundredth", "thousandth", "millionth", "half", "quarter")
+    for word in (
+        *_VALUES,
+        *(f"{cardinal}fold" for cardinal in CARDINALS),
+        *SCALES,
+        "hundredth",
+        "thousandth",
+        "millionth",
+        "half",
+        "quarter",
+    )
     for written in (word, word.capitalize(), word.upper())
 ).union("VX")
 
@@ -67,21 +78,20 @@ _PATTERN = {
     }.items()
 } | {"_": _SPACE, "digits": DIGITS, "fractions": FRACTIONS, "zones": "GMT|BST|UTC"}
 _GRAMMAR = {
-    "raised": r"(?:\^\{?(?P<power>[-\u2212]?\d\d?)|(?P<power>\u207b?[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]{1,2}))",
     # between the numbers of a range: "$5 to $7 billion"
     "to": r"(?:[ ]?[-\u2010-\u2014][ ]?|[ -](?:to|and|or)[ -])\p{Sc}?",
     "scale": r"(?P<word>%(scales)s)\b",
-    "below_100": r"(?:(?P<word>%(tens)s)\b(?:%(_)s(?P<word>%(small)s)\b)?|(?P<word>%(cardinals)s)\b)",
+    "below_100": r"(?:(?P<word>%(tens)s)\b(?:%(_)s(?P<word>%(small)s)\b)?|(?P<word>%(cardinals)s)(?:fold)?\b)",
     "scaled": r"(?:(?:%(below_100)s%(_)s)?%(scale)s(?:%(_)s%(scale)s)*+)",
     "ordinal": r"""(?:(?P<word>%(tens)s)%(_)s)?(?P<word>%(ordinals)s)\b(?P<ordinal>)
         | (?:(?:%(scaled)s|%(below_100)s)%(_)s)?(?P<word>(?:hundred|thousand|million)(?=th\b))th(?P<ordinal>)""",
     "in_words": r"""
         (?: (?P<word>%(small)s)%(_)s(?P<word>(?:%(parts)s)s)\b
-          | (?P<word>(?:one%(_)s)?(?:half|quarter)|one%(_)s(?:%(parts)s))\b )
-        (?:%(_)s(?:of[ ])?an?[ ]%(scale)s)?
+          | (?P<word>(?:one%(_)s)?(?:half|quarter)|(?:one%(_)s|(?<=\ba[ ])(?=\w+[ ]of\b))(?:%(parts)s))\b )
+        (?:%(_)s(?:of[ ])?an?%(_)s%(scale)s)?
         | (?:(?P<century>eighteen|nineteen|twenty)%(_)s)?(?P<word>%(decades)s)\b(?P<decade>)
         | (?P<century>twenty|(?:thir|four|fif|six|seven|eigh|nine)teen)
-          (?:[ ](?=%(large)s)%(below_100)s(?!-)|%(_)shundreds\b(?P<decade>))
+          (?:%(_)s(?=%(large)s)%(below_100)s(?!-)|%(_)shundreds\b(?P<decade>))
         | %(ordinal)s
         | (?P<word>noon|midnight)\b(?P<clock>)
         | (?-i:(?<=\p{Lu}\p{Ll}+[ ])(?P<roman>[VX]))(?![\w'\u2019&-]|\.[ ]?\p{Lu})
@@ -92,7 +102,6 @@ _GRAMMAR = {
     "marked_digits": r"""
         (?=\d[qh])(?:(?P<hour>[1-4])(?P<period>q)|(?P<digits>[1-4])(?P<period>h))(?:(?:[fc]y)?(?P<short>\d\d))?\b
         | (?P<hour>[01]?\d|2[0-4]):(?P<minutes>[0-5]\d)(?::00)?(?![:\d])
-        | (?P<duration>\d+(?::\d\d)+)
         | (?P<digits>(?P<decade>(?<!['\u2019])\d0))s\b | (?P<decade>\d{1,3}0)s\b
         | (?P<digits>(?P<decade>\d0|\d{3}0))(?=['\u2019]s\b)
         | (?P<digits>[1-9]\d?)(?=/(?P<below>[1-9]\d?)(?![\w/]))
@@ -103,21 +112,22 @@ _GRAMMAR = {
         | (?P<whole>\d+)[ -](?P<above>\d)/(?P<below>[1-9]\d?)(?![\w/])
         | (?=\d{4}(?!\d))(?P<digits>(?P<hour>[01]\d|2[0-4])(?P<minutes>[0-5]\d))
           (?:(?<=(?:\bat[ ]|\b0\d{3}%(to)s|\b0(?=\d{3}))\d+)(?![,.]?\d)|(?=[ ]?(?:%(zones)s|h|hrs|hours)\b))
-        | 10%(raised)s
         | (?:(?=\d\d?\.(?P<minutes>[0-5]\d)(?!\.?\d)))?(?=[.\d%(fractions)s])
-          (?P<digits>%(digits)s)?(?:[ ]?(?P<fraction>[%(fractions)s]))?
-          (?:e(?P<power>[+-]?\d\d?)(?!\w)|[ ]?[x*\u00b7\u00d7][ ]?10%(raised)s)?""",
+          (?P<digits>%(digits)s)?(?:[ ]?(?P<fraction>[%(fractions)s]))?""",
     "clock": r"(?P<clock>(?:[ap]\.?m|o['\u2019]?clock|%(zones)s)\b)",
-    "and_a_part": r"(?:[ ](?P<word>and[ ](?:an?[ ]|one[ -])?(?:half|quarter))\b)?",
+    "and_a_part": r"(?:%(_)s(?P<word>and%(_)s(?:an?%(_)s|one%(_)s)?(?:half|quarter))\b)?",
+    # "22%%", "a quarter of", "1 in 4"
+    "share": r"""(?:(?=[ ]?(?:%%|per[ ]?cent)(?P<percent>)|[ ]of\b(?P<of>)
+        |[ ]in[ ](?P<base>\d{1,3}|%(cardinals)s)\b(?![ ,.]?\d)))?""",
     "period": r"(?P<period>quarters?|half|halves)\b",
     # a number with what surrounds it, in groups by what they mean
     "number": r"""
-        (?!(?:third|3rd)%(_)spart(?:y|ies)\b)
+        (?:(?<=\b(?P<part>\d{1,3}|%(cardinals)s)[ ]in[ ]))?
         (?:(?<=\b(?:%(before_hours)s)[ ])(?P<clock>))?
         (?:(?<=['\u2019]|\b\d{4}[-\u2010-\u2014/])(?=(?P<short>\d\d)\b(?!-)))?
         (?:(?<=(?:(?<![^\s(\[])\u2212|(?<![\d)])[ (\[\p{Sc}][-\u2010\u2011\u2013])\p{Sc}?
            |(?<!\d[ ])\b(?:minus|negative)[ ])(?P<minus>))?
-        (?:(?<=\b(?:versions?|release|v)\.?[ ])(?P<version>))?
+        (?:(?<=\b(?:versions?|release|v)\.?[ ])(?P<version>)|(?P<version>v)(?=\d))?
         (?:(?<=\b(?P<letters>\p{L}+)-|\b(?P<letters>(?-i:\p{Lu})+)[ ]))?
         (?:(?<=(?P<money>\p{Sc}|\b(?:%(currencies)s))[ ]?)|(?P<money>%(currencies)s))?
         (?: (?=\p{L})(?:%(in_words)s | (?P<period>[qh])(?P<hour>[1-4])(?:[fc]y(?P<short>\d\d))?\b
@@ -127,7 +137,7 @@ _GRAMMAR = {
         (?:[ ]?(?(money)(?P<word>%(scale_letters)s)|(?P<letter>%(scale_letters)s))(?![\w'\u2019]|(?<=[ ].)-)
           |(?=[ -]?(?P<unit>[kmbt])))?%(and_a_part)s
         (?(ordinal)(?:%(_)s(?:fiscal[ ])?%(period)s|(?=%(to)s\w+%(_)s%(period)s)
-          |(?=(?:%(to)s(?:\w+[ ])?\w+)?%(_)scentur(?:y|ies)\b)(?P<centuries>))?)(?:[ ]?%(clock)s)?
+          |(?=(?:%(to)s(?:\w+[ ])?\w+)?%(_)scentur(?:y|ies)\b)(?P<centuries>))?)(?:[ ]?%(clock)s)?%(share)s
         (?=%(to)s(?:\p{L}+[ ]|[\d.,:]*\d[ ]?)(?:(?P<shared>%(all_scales)s)\b|%(clock)s))?""",
 }
 for _name, _pattern in _GRAMMAR.items():
@@ -164,14 +174,18 @@ class Number:
     Attributes:
         tokens: positions of the tokens that it is written with.
         values: what it can be read as: "5m" can be 5 (meters) and 5,000,000.
+        step: how much one more in its last digit is, in digits: 0.1 of "55.9", 100,000 of "1.2 million"; 0 of a year.
+        share: the percents of "22%", "0.22", "a quarter of" and "1 in 4".
     """
 
     tokens: range
     values: frozenset[Reading]
+    step: float
+    share: float | None
 
 
-def numbers_of(tokens: Tokens) -> list[Number]:
-    """The numbers of a text, in order."""
+def numbers_of(tokens: Tokens, *, of_source: bool = False) -> list[Number]:
+    """The numbers of a text, in order; of a source with what only can be one: "one" in "one person", a bare "210" as meters."""
     numbers: list[Number] = []
     of_dates: dict[int, frozenset[Reading]] = {}
     stop = 0
@@ -187,12 +201,27 @@ def numbers_of(tokens: Tokens) -> list[Number]:
         if tokens.gaps[first + 1] in _IN_DATES:
             of_dates.update(_of_date(tokens.text, start))
         match = _NUMBER.match(tokens.text, start)
-        if match and match[0].casefold() not in AMBIGUOUS:
+        if match and (
+            match[0].casefold() not in AMBIGUOUS
+            or (
+                of_source
+                and (tokens.has_word(first + 1, first + 1) or tokens.has_word(first - 1, first))
+            )
+        ):
             stop = max(first + 1, bisect_left(tokens.starts, match.end()))
-            values = _readings(match.groups(), tuple(match.captures("word")))
+            values, step, share = _readings(match.groups(), tuple(match.captures("word")))
             values |= of_dates.get(start, frozenset())
-            numbers.append(Number(range(first, stop), values))
+            if of_source and not tokens.has_word(stop, stop):
+                values |= _with_and_without_meters(values)
+            numbers.append(Number(range(first, stop), values, step, share))
     return numbers
+
+
+def _with_and_without_meters(values: frozenset[Reading]) -> frozenset[Reading]:
+    meters = {
+        float(value[:-2]) for value in values if isinstance(value, str) and value.endswith(" m")
+    }
+    return values.union(meters, (f"{value:g} m" for value in values if isinstance(value, float)))
 
 
 def _of_date(text: str, start: int) -> Iterator[tuple[int, frozenset[Reading]]]:
@@ -212,25 +241,50 @@ def _years(short: str) -> frozenset[Reading]:
 
 
 def implied_by(values: Iterable[Reading]) -> set[Reading]:
-    """What follows from numbers: from years, and ages, their decades and centuries; from -5, 5. A number
-    without a unit, as in a table, can be of meters, and a table can leave out the unit.
-    """
+    """What follows from numbers: from years, and ages, their decades and centuries; from -5, 5."""
     numbers = [value for value in values if isinstance(value, float)]
-    meters = [value for value in values if isinstance(value, str) and value.endswith(" m")]
-    years = [value for value in numbers if 1000 <= value < 2100]
+    years = list(filter(is_year, numbers))
     ages = [value for value in numbers if 20 <= value < 100]
     return {
         *(f"{value // 10:g}0s" for value in years + ages),
         *(f"{value // 100:g}00s" for value in years),
         *map(abs, numbers),
-        *(f"{value:g} m" for value in numbers),
-        *(float(value.removesuffix(" m")) for value in meters),
+    }
+
+
+def is_year(value: float) -> bool:
+    """Whether a number can be a year: years do not round and have no scale."""
+    return 1000 <= value < 2100 and value % 1 == 0
+
+
+#: "(In millions)", "(Dollars in thousands)", "$ in 000s", "Population (millions)"
+_SCALE_OF_ALL = regex.compile(
+    r"(?i)(?:\((?:[^()\n]{0,40}\bin )?|\p{Sc} ?in )(thousand|million|billion|000)s\b"
+)
+
+
+def in_declared_scale(text: str, values: Iterable[Reading]) -> set[Reading]:
+    """The numbers of a text, years excepted, times the scale that it declares for all: "(In millions)".
+
+    Example:
+        >>> in_declared_scale("(Dollars in thousands) Sales 24 in 2015", [24.0, 2015.0])
+        {24000.0}
+    """
+    if not any(scale in text for scale in ("illions", "ousands", "000s")):
+        return set()
+    return {
+        _rounded(value * SCALES.get(scale.lower(), 1e3))
+        for scale in {match[1] for match in _SCALE_OF_ALL.finditer(text)}
+        for value in values
+        if isinstance(value, float) and not is_year(value)
     }
 
 
 @lru_cache(_KEPT)
-def _readings(captures: Sequence[str | None], words: Sequence[str]) -> frozenset[Reading]:
-    """What a match can be read as.
+def _readings(
+    captures: Sequence[str | None], words: Sequence[str]
+) -> tuple[frozenset[Reading], float, float | None]:
+    """What a match can be read as, its step, and its share.
 
     Args:
         captures: what each of the groups captured last.
@@ -242,15 +296,15 @@ def _readings(captures: Sequence[str | None], words: Sequence[str]) -> frozenset
         if capture is not None
     }
     value = _value(groups, words)
-    readings: set[Reading] = {groups["duration"]} if "duration" in groups else set()
+    readings: set[Reading] = set()
     if "roman" in groups:
-        return frozenset([5.0 if groups["roman"] == "v" else 10.0, groups["roman"]])
+        return frozenset([5.0 if groups["roman"] == "v" else 10.0, groups["roman"]]), 0.0, None
     if "period" in groups:
         readings.add(f"{groups['period'][0]}{value:g}")
         if "ordinal" in groups:  # "third quarter" is not three of anything
-            return frozenset(readings)
+            return frozenset(readings), 0.0, None
     if (
-        not groups.keys().isdisjoint(["digits", "fraction", "word", "power"])
+        not groups.keys().isdisjoint(["digits", "fraction", "word"])
         and ("digits" in groups or "decade" not in groups)
         and "letter" not in groups
     ):
@@ -281,7 +335,33 @@ def _readings(captures: Sequence[str | None], words: Sequence[str]) -> frozenset
             readings.discard(value)
     if "letter" in groups or ("unit" in groups and value in readings):  # 5m, 5 meters
         readings.add(f"{value:g} {(groups.get('letter') or groups['unit'])[0]}")
-    return frozenset(readings)
+    return frozenset(readings), _step(value, groups), _share(value, groups)
+
+
+def _share(value: float, groups: Mapping[str, str]) -> float | None:
+    if "percent" in groups:
+        return value
+    if 0 < value < 1 and ("of" in groups or "." in groups.get("digits", "")):
+        return 100 * value
+    if "base" in groups:
+        return 100 * value / (_small(groups["base"]) or math.inf)
+    if "part" in groups:
+        return 100 * _small(groups["part"]) / (value or math.inf)
+    return None
+
+
+def _small(written: str) -> float:
+    return float(CARDINALS.get(written, written))
+
+
+def _step(value: float, groups: Mapping[str, str]) -> float:
+    digits = groups.get("digits", "").translate(_JOINED)
+    scale = _rounded(abs(value) / (float(digits or 0) or 1.0))
+    if (
+        not digits or "ordinal" in groups or is_year(value) or scale not in _SCALE_VALUES
+    ):  # "5\u00bd" is no scale of 5
+        return 0.0
+    return scale * 10.0 ** -len(digits.partition(".")[2])
 
 
 def _value(groups: Mapping[str, str], words: Iterable[str]) -> float:
@@ -292,9 +372,6 @@ def _value(groups: Mapping[str, str], words: Iterable[str]) -> float:
         part += unicodedata.numeric(groups["fraction"])
     if "century" in groups:
         part = 100.0 * CARDINALS[groups["century"]]
-    if "power" in groups:
-        power = unicodedata.normalize("NFKC", groups["power"]).replace("\u2212", "-")
-        part = (part or 1) * 10.0 ** int(power)
     scale = 1.0
     for word in map(str.casefold, words):
         if word in _ALL_SCALES:

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -18,17 +19,27 @@ from estime_metric.wording.english import (
     NOT_NEW,
     PEOPLES,
     ROMAN_NUMERALS,
+    TITLES,
+    UMLAUTS,
 )
-from estime_metric.wording.layout import counts_length, headings, opening, remarks, steps
+from estime_metric.wording.layout import counts_length, headings, opening, parts, remarks
 from estime_metric.wording.names import (
     Entities,
     can_be_name,
     form_of,
     initialism_of,
+    initials,
     normalized,
     related_forms,
 )
-from estime_metric.wording.numbers import Number, Reading, implied_by, numbers_of
+from estime_metric.wording.numbers import (
+    Number,
+    Reading,
+    implied_by,
+    in_declared_scale,
+    is_year,
+    numbers_of,
+)
 from estime_metric.wording.text import shown
 from estime_metric.wording.tokens import SPACES, Tokens
 from estime_metric.wording.words import RunsOfWords, located_words, new_shares, repetition, words_of
@@ -142,26 +153,39 @@ class SourceWording:
         read = shown(text)
         self._runs = RunsOfWords(words_of(f"{read.text}\n{read.other}"))
         self.words = self._runs.words
-        entities = Entities(read.text)
+        entities = Entities(read.text, of_source=True)
         different = entities.tokens.different
         self._other_forms = frozenset(
-            form for form in map(form_of, different) if form in AMBIGUOUS or form not in self.words
+            form
+            for form in map(form_of, different - entities.plain)
+            if form in AMBIGUOUS or form not in self.words
         )
-        numbers = entities.numbers + numbers_of(Tokens(read.other))
+        numbers = entities.numbers + numbers_of(Tokens(read.other), of_source=True)
         values = frozenset(value for number in numbers for value in number.values)
         numerals = different & ROMAN_NUMERALS.keys()
-        self._values = values.union(implied_by(values), map(ROMAN_NUMERALS.__getitem__, numerals))
+        scaled = in_declared_scale(read.text, values)
+        self._values = values.union(
+            implied_by(values), scaled, map(ROMAN_NUMERALS.__getitem__, numerals)
+        )
+        in_digits = {value for number in numbers if number.step for value in number.values}
+        self._floats = sorted(
+            value for value in in_digits | scaled if isinstance(value, float) and not is_year(value)
+        )
+        self._shares = sorted(number.share for number in numbers if number.share is not None)
+        self.parts = frozenset(
+            chain.from_iterable((kind, f"{kind} {match[2]}") for kind, match in parts(read.text))
+        )
         names = {entities.tokens.written[position] for position in entities.names}
         initialisms = map(initialism_of if entities.has_capitals else normalized, names)
         self._initialisms = frozenset(initialisms) - {""}
-        self.initials = self._initialisms.union(
-            *(initials for _, initials in entities.with_initials())
-        )
+        self.initials = self._initialisms.union(*(short for _, short in entities.with_initials()))
+        self._text = read.text
         self._full_names = frozenset(  # two letters are the initials of too many
             short for _, initials in entities.full_names for short in initials if len(short) > 2
         )
         if entities.has_capitals:
             names = set(filter(can_be_name, names))
+        names |= {name.translate(UMLAUTS) for name in names}
         self._names = frozenset(
             related
             for form in {*map(form_of, names), *(self.initials & PEOPLES.keys())}
@@ -175,9 +199,11 @@ class SourceWording:
     @property
     def nbytes(self) -> int:
         """The memory of what it keeps, in bytes."""
-        sets = [kept for kept in vars(self).values() if isinstance(kept, frozenset)]
-        different = {id(element): element for elements in sets for element in elements}
-        return self._runs.nbytes + sum(map(sys.getsizeof, [*sets, *different.values()]))
+        kept = [part for part in vars(self).values() if isinstance(part, frozenset | list | str)]
+        elements = {
+            id(element): element for part in kept if not isinstance(part, str) for element in part
+        }
+        return self._runs.nbytes + sum(map(sys.getsizeof, [*kept, *elements.values()]))
 
     def novelty(self, prediction: str) -> dict[str, float]:
         """The measures `NOVELTY` of a summary, by name.
@@ -265,8 +291,18 @@ class SourceWording:
         )
 
     def has_number(self, number: Number) -> bool:
-        """Whether the source has one of the values that a number can be read as."""
-        return any(map(self.has_form, number.values))
+        """Whether the source has one of the values that a number can be read as, or one that rounds to it."""
+        if any(map(self.has_form, number.values)):
+            return True
+        values = [value for value in number.values if isinstance(value, float)]
+        if number.step and any(_has_near(self._floats, value, number.step) for value in values):
+            return True
+        if number.share is None:
+            return False
+        step = number.step  # of a percentage; a fraction is exact
+        if number.share not in values:
+            step *= 100 * (max(values) < 1)
+        return _has_near(self._shares, number.share, step)
 
     def has_form(self, form: Reading) -> bool:
         """Whether the source has a word, a code or a value."""
@@ -286,7 +322,13 @@ class SourceWording:
             or (not is_other_word and self.has_form(form))
             or ROMAN_NUMERALS.get(written) in self._values
             or not self._names.isdisjoint(related_forms(form))
+            or not self._names.isdisjoint(related_forms(form_of(written.translate(UMLAUTS))))
+            or (len(initialism) > 2 and initialism in self._initials_of_words)
         )
+
+    @cached_property
+    def _initials_of_words(self) -> str:
+        return initials(self._text)
 
     def spelled_out(self, summary: Entities) -> list[range]:
         """The names that the source has as initials, or as another full name with these."""
@@ -327,15 +369,14 @@ class _Summary:
 
     def _titles(self, prediction: str) -> set[str]:
         """A label behind no number may be a name if the source has no word of it."""
-        characters = {
-            character
+        characters = _positions(
+            (start, end)
             for start, end, is_certain in headings(prediction)
             if is_certain
             or not self._source.words.isdisjoint(
                 {*words_of(prediction[start:end])} - FUNCTION_WORDS
             )
-            for character in range(start, end)
-        }
+        )
         if not characters:
             return set()
         tokens = self.entities.tokens
@@ -361,13 +402,19 @@ class _Summary:
         if not positions:
             return []
         without_names = remarks(tokens.text)
+        without_names += [match.span(1) for _, match in parts(tokens.text)]
         first = opening(tokens.text)
         if tokens.text[slice(*first)].isupper():
             without_names.append(first)
+        in_no_name = _positions(without_names)
         spelled_out = frozenset(chain.from_iterable(self.spelled_out))
         runs: list[range] = []
         for position in positions:
-            if position in spelled_out or _is_within(tokens.starts[position], without_names):
+            if (
+                position in spelled_out
+                or tokens.starts[position] in in_no_name
+                or self._is_title(position)
+            ):
                 continue
             gap = tokens.gaps[position].strip(_EMPHASIS)
             if runs and runs[-1].stop == position and gap in SPACES:
@@ -375,6 +422,16 @@ class _Summary:
             else:
                 runs.append(range(position, position + 1))
         return runs
+
+    def _is_title(self, position: int) -> bool:
+        """Whether a word is a title of somebody whose surname the source has: "President Barack Obama"."""
+        written, gaps = self.entities.tokens.written, self.entities.tokens.gaps
+        if normalized(written[position]) not in TITLES:
+            return False
+        last = position
+        while gaps[last + 1] in (*SPACES, ". ") and written[last + 1][0].isupper():
+            last += 1
+        return last > position and self._source.has_name(written[last])
 
     @cached_property
     def spelled_out(self) -> list[range]:
@@ -391,23 +448,32 @@ class _Summary:
         return list(by_form.values())
 
     @cached_property
-    def announcements(self) -> list[tuple[int, int]]:
-        """Begin and end of what it says of itself: remarks on its length, what counts its steps, and how it begins if that has no new name and no number
-        but a length or a step.
-        """
+    def announcement(self) -> list[tuple[int, int]]:
+        """Begin and end of how it begins, if that announces it: it has no new name, and no number but a length."""
         tokens = self.entities.tokens
-        of_itself = remarks(tokens.text) + steps(tokens.text)
         first = opening(tokens.text)
         others = [tokens.starts[name.start] for name in self.new_names]
-        for number in self.entities.numbers:
-            start, end = tokens.span(number.tokens)
-            if not (counts_length(tokens.text, end) or _is_within(start, of_itself)):
-                others.append(start)
-        is_announcement = not any(_is_within(start, [first]) for start in others)
-        return [first] * is_announcement + of_itself
+        others += [
+            tokens.starts[number.tokens.start]
+            for number in self.entities.numbers
+            if not counts_length(tokens.text, tokens.span(number.tokens)[1])
+        ]
+        return [] if _positions([first]).intersection(others) else [first]
+
+    def _layout(self) -> Iterator[tuple[int, int]]:
+        """Begin and end of what is no number: of an announcement, of "World War 1", of "(79 words)", of "Third, it", and of
+        parts of the source, unless it has parts of this kind and not this one.
+        """
+        tokens, source = self.entities.tokens, self._source
+        yield from self.announcement
+        yield from map(tokens.span, self.spelled_out)
+        yield from remarks(tokens.text)
+        for kind, match in parts(tokens.text):
+            if kind not in source.parts or f"{kind} {match[2]}" in source.parts:
+                yield match.span(2)
 
     def _new_numbers(self) -> list[range]:
-        """The new numbers outside of announcements, and new codes such as "A320" that are in no new name."""
+        """The new numbers outside of the layout, and new codes such as "A320" that are in no new name."""
         tokens, source = self.entities.tokens, self._source
         of_names = {
             form_of(tokens.written[name.start]) for name in self.new_names if len(name) == 1
@@ -425,14 +491,11 @@ class _Summary:
                     new.append((range(position, position + 1), frozenset({form})))
         if not new:
             return []
-        ignored = self.announcements + [
-            tokens.span(name)  # of "World War 1"
-            for name in self.spelled_out
-        ]
+        layout = _positions(self._layout())
         numbers: list[range] = []
         seen: set[Reading] = set()
         for run, values in new:
-            if not _is_within(tokens.starts[run.start], ignored) and values.isdisjoint(seen):
+            if tokens.starts[run.start] not in layout and values.isdisjoint(seen):
                 numbers.append(run)
                 seen |= values
         return numbers
@@ -447,9 +510,15 @@ class _Summary:
             for position in self.entities.names
             if source.has_name(tokens.written[position])
         ]
-        spans = [*map(tokens.span, runs), *self.announcements]
-        return {position for start, end in spans for position in range(start, end)}
+        return _positions([*map(tokens.span, runs), *self.announcement])
 
 
-def _is_within(position: int, spans: Sequence[tuple[int, int]]) -> bool:
-    return any(start <= position < end for start, end in spans)
+def _has_near(known: Sequence[float], value: float, step: float) -> bool:
+    """Whether a number that is known, in order, rounds to a value whose last digit has this step."""
+    position = bisect_left(known, value - step / 2 - 1e-9)
+    return position < len(known) and known[position] <= value + step / 2 + 1e-9
+
+
+def _positions(spans: Iterable[tuple[int, int]]) -> set[int]:
+    """All positions in some spans."""
+    return {position for start, end in spans for position in range(start, end)}

@@ -15,6 +15,7 @@ from html.entities import html5
 import regex
 
 from estime_metric.wording.english import CARDINALS, FUNCTION_WORDS, TENS
+from estime_metric.wording.lists import bullets_and_numerals
 
 #: Begin and end of what is replaced in a text, and by what.
 Edit = tuple[int, int, str]
@@ -80,7 +81,7 @@ def shown(text: str, known: Set[str] = frozenset()) -> Shown:
         'It "didn\\'t".\\nBob, too.'
     """
     result = Shown(text, text)
-    if "&" in text and ";" in text:
+    if ("&" in text and ";" in text) or "\\" in text:
         result = _edited(result, _entities(text))
     if not result.text.isascii():
         result = _edited(result, _each(_THOUSANDS, result.text, ","))
@@ -89,19 +90,21 @@ def shown(text: str, known: Set[str] = frozenset()) -> Shown:
         for signs, pattern, replacement in _REPLACED:
             if any(map(result.text.__contains__, signs)):
                 result = _edited(result, _each(pattern, result.text, replacement))
+    others = [] if known else list(_also_read(result.text))
     if _MAY_DIVIDE.search(result.text):
         apart = _DIVIDED.sub("\0", result.text)
-        other = " ".join(part for part in apart.split(". ") if "\0" in part).replace("\0", " ")
-        result = replace(_edited(result, _rejoined(result.text, known)), other=other)
+        others += [part.replace("\0", " ") for part in apart.split(". ") if "\0" in part]
+        result = _edited(result, _rejoined(result.text, known))
+    if known:
+        result = _edited(result, _joined(result.text, known))
+    edits = list(bullets_and_numerals(result.text))
     if _is_tokenized(result.text):
+        others += [result.text[start:end] for start, end, _ in edits]
+        result = _edited(result, edits)
         result = _edited(result, _each(_joints(result.text), result.text, ""))
-    if not (_FIRST.search(f"\n{result.text}") or _SECOND.search(result.text)):
-        return result
-    numbered = _edited(result, _items(result.text, within_lines=False))
-    listed = _edited(result, _items(result.text, within_lines=True))
-    if listed.text == numbered.text:
-        return listed
-    return replace(listed, other=f"{listed.other}\n{numbered.text}")
+        edits = list(bullets_and_numerals(result.text))
+    others += [result.text[start:end] for start, end, _ in edits]
+    return replace(_edited(result, edits), other="\n".join(others))
 
 
 def _edited(before: Shown, edits: Iterable[Edit]) -> Shown:
@@ -124,16 +127,17 @@ def _each(
     return ((*match.span(), replacement) for match in pattern.finditer(text))
 
 
-#: A character as web pages write it, escaped twice, or split by a tokenizer.
+#: A character as JSON and web pages write it, escaped twice, or split by a tokenizer.
 _ENTITY = regex.compile(
-    r"&(?:amp;)*(?P<name>#\d{1,7}|#[xX][\da-fA-F]{1,6}|[a-zA-Z][a-zA-Z\d]{1,30});"
+    r"\\(?:u(?P<hex>[\da-fA-F]{4})|x(?P<hex>[89a-fA-F][\da-fA-F]))|&(?:amp;)*(?P<name>#\d{1,7}|#[xX][\da-fA-F]{1,6}|[a-zA-Z][a-zA-Z\d]{1,30});"
     r"|& (?P<name>amp|quot|apos|lt|gt|nbsp) ;|& ?# ?(?P<code>\d{1,7}) ?;"
 )
 
 
 def _entities(text: str) -> Iterator[Edit]:
     for match in _ENTITY.finditer(text):
-        name = f"#{match['code']}" if match["code"] else match["name"]
+        code = f"x{match['hex']}" if match["hex"] else match["code"]
+        name = f"#{code}" if code else match["name"]
         character = html.unescape(f"&{name};") if name[0] == "#" else html5.get(f"{name};")
         if character is not None:
             yield *match.span(), character
@@ -203,27 +207,40 @@ _NOTE = (
     r"|(?<=(?<![^\W\d_])(?:[kcm]m|ft|(?:\d ?|per )m))[23]\b|\bsq\.? (?=(?:[kcm]?m|ft)\b)"
 )
 
-#: A reference to a source, which is no fact of the text. Digits alone are one behind a word or a mark, and behind a
-#: space if a mark, a capital, a function word or the end follows: not "[5] children", nor a[3].
+#: Before digits in brackets that are values: "ages: [34, 57]", "its values are [12, 34]", "95% CI [12, 34]", "lie in [0, 1]".
+_BEFORE_VALUES = r"(?:[:=%]|\d\.\d+|\bCI|\b(?:is|are|was|were|be)|\b(?:lie|lay|lying|rang|fall|fell)\w*[ ]in)[ ]?"
+
+#: A reference to a source, which is no fact of the text: [1], [2, 3]; [^1]; [[4]](#n); 【5†L1-L9】; ([6]). Digits alone
+#: are one behind a word or a mark, and behind a space if a mark, a capital, a function word or the end follows: not
+#: "[5] children", nor a[3]. With a label, which [1, p. 31], (Source 3), (lines 1-3) and (Smith et al., 2019) have, it
+#: is at the end of a sentence or before the next one: not "in (Note 7) of it".
 _CITATION = r"""(?xm)
-    (?<=(?<![\w'\u2019])[a-z])(?:\[\d+\])++(*SKIP)(*FAIL)
+    (?=\[)(?<=(?<![\w'\u2019])[a-z]|BEFORE_VALUES)(?:\[[\d ,;\u2013-]+\])++(*SKIP)(*FAIL)
     |(?=[(\[\u3010])(?:
-        \[{1,2}[ ]?(?:(?&named)|[\#^](?&numbers)\^?|(?&numbers)\u2020[^\[\]\n]*+)[ ]?\]{1,2}(?&address)?
+        \[{1,2}[ ]?(?:[\#^](?&numbers)\^?|(?&numbers)\u2020[^\[\]\n]*+)[ ]?\]{1,2}(?&address)?
         |\[(?:(?&numbers)|\[(?&numbers)\])\](?&address)
         |\[\[(?&numbers)\](?&address)?\]
         |\u3010\d{1,3}(?::\d{1,3})?(?:\u2020[^\u3010\u3011\n]*+)?\u3011
-        |\([ ]?(?&named)[ ]?\)
-        |\((?&label)?(?:[ ]?[,;]?[ ]?\[[ ]?(?&numbers)[ ]?\])++[ ]?\)
+        |\([ ]?(?&label)?(?:[ ]?[,;]?[ ]?\[[ ]?(?&numbers)[ ]?\])++[ ]?\)
+        |(?:(?<=(?:^|[.!?]["'\u201d\u2019)]?)[ ]?)(?&labelled)|(?&labelled)(?=(?:[ ]?(?&labelled))*+[ ]?(?:[.!?]+(?!\w)|$)))
         |(?<=[^\s(\[{"'\u201c\u2018\u00ab]|[^\s(\[]["'])\[[ ]?(?&numbers)[ ]?\]
         |(?<!\S)\[[ ]?(?&numbers)[ ]?\](?=[ ]?(?:$|[^\w\s%\u00b0-]|-(?!\w)|\p{Lu}|(?:FUNCTION_WORDS)\b))
     )
     (?(DEFINE)
         (?P<label>(?i:(?:see[ ])?(?:sources?|doc(?:ument)?s?|citations?|cite|ref(?:erence)?s?|passages?|snippets?|chunks?
-            |(?:foot)?notes?|fn|web|search(?:[ ]result)?|oaicite|contexts?|id))[ .:_\#-]{0,2})
+            |(?:foot)?notes?|fn|web|search(?:[ ]result)?|oaicite|contexts?|id|pp?|pages?|ll?|lines?|art(?:icle)?s?))[ .:_\#-]{0,2})
         (?P<numbers>\d{1,3}(?:[ ]?(?:[,;&\u2013\u2014-]|and|to)[ ]?\d{1,3})*+)
-        (?P<named>(?&label)(?&numbers)(?:[ ]?(?:[,;&]|and)[ ]?(?&label)(?&numbers))*+)
+        (?P<named>(?:(?&numbers),[ ])?(?&label)(?&numbers)(?:[ ]?(?:[,;&]|and)[ ]?(?&label)(?&numbers))*+)
+        (?P<labelled>(?:\[[ ]?(?&named)[ ]?\](?&address)?|\([ ]?(?:(?&named)|[^()\n]{1,60}[ ]et[ ]al\.?,?[ ]\d{4}[a-z]?)[ ]?\)))
         (?P<address>\((?=[^()\s]*[:\#/.])[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+\))
-    )""".replace("FUNCTION_WORDS", "|".join(sorted(FUNCTION_WORDS)))
+    )""".replace("FUNCTION_WORDS", "|".join(sorted(FUNCTION_WORDS))).replace(
+    "BEFORE_VALUES", _BEFORE_VALUES
+)
+
+#: The label of a reference that only several of a kind are: "It ran [S1]. It sat [S2]."
+_LETTERED = (
+    r"\[(\p{Lu})\d{1,3}\](?:(?=(?s:.){0,2000}?\[\1\d)|(?<=\[\1\d(?s:.){0,2000}\[\1\d{1,3}\]))"
+)
 
 #: What is replaced, and by what, in this order; before it what each has one of, because that is found fast. A
 #: citation is a mark without width until the space at it is known.
@@ -253,8 +270,8 @@ _REPLACED = [
         ),
         (["<sup", "<SUP"], rf"(?i)(?<=(?<![\d.,])10)<sup{_ATTRIBUTES}>(?=[\u2212-]?\d)", "^"),
         (
-            ["<sup", "<SUP"],
-            rf"(?i)(?<!(?<![\w.'\u2019])(?!m)[^\W\d_])<sup{_ATTRIBUTES}>(?:<a{_ATTRIBUTES}>)?[\d ,;\u2013-]{{1,20}}(?:</a>)?</sup>",
+            ["<sup", "<SUP", "<cit"],
+            rf"(?i)(?<!(?<![\w.'\u2019])(?!m)[^\W\d_])<(sup|cite){_ATTRIBUTES}>(?:<a{_ATTRIBUTES}>)?[\d ,;\u2013-]{{1,20}}(?:</a>)?</\1>",
             "",
         ),
         ("<", rf"(?i)</?(?:{_INLINE}){_ATTRIBUTES}>", ""),
@@ -264,6 +281,7 @@ _REPLACED = [
         ("[", r"\[(?:SEP|CLS|PAD)\]", "\n"),
         ("|_", r"\|{5}|NEWLINE_CHAR|story_separator_special_tag", "\n"),
         ("\\", r"(?:\\r)?\\n(?![a-z])", "\n"),  # a line break written out; but not \nu
+        ("\\", r"\\t(?![a-z])", " "),
         ("\r\v\f\x85\u2028\u2029", r"\r\n?|[\v\f\x85\u2028\u2029]", "\n"),
         (
             ["-\n", "- "],
@@ -274,6 +292,8 @@ _REPLACED = [
         ("\n", r"\n(?<=[\w,]\n)(?=[a-z])", " "),  # a wrapped line
         (["  ", "\t"], r"[ \t]{2,}|\t", " "),
         ("[(\u3010", _CITATION, "\u2060"),
+        ("[", _LETTERED, "\u2060"),
+        (["[0", "[1", "[2"], r"(?m)^[ \t]*\[\d{1,2}:\d\d(?::\d\d)?\]", ""),  # a time before a line
         ("\u2060", r"(?<=\S)\u2060++(?=\w)", " "),
         ("\u2060", r" ?\u2060++(?!\w)|\u2060++", ""),
         # [shown](http://...)
@@ -296,9 +316,12 @@ _DIVIDED = regex.compile(
     r"(?=(?P<ahead>(?P<second>[A-Z]\p{Ll}+)\w{0,50}))"
     r"|(?=_)(?<=(?<!\w)(?P<behind>\w{0,50}(?<![^\W_])(?P<first>[^\W_]{1,50})))_(?=(?P<ahead>(?P<second>[^\W_]+)\w{0,50}))"
     r"|(?=-)(?<=\b(?P<behind>(?P<first>\p{L}{2,50})))-(?: |[ \t]*\n[ \t]*)(?!(?:and|or|to)\b)(?=(?P<ahead>(?P<second>\p{Ll}{2,}))))"
+    r"|(?=\d|x\d)(?<=(?<!\w)(?P<behind>(?P<first>\p{L}{0,50}\p{Ll}{3}|May|FY|\d{1,50})))x?(?<!\d)(?=(?P<ahead>(?P<second>\d+))(?![\p{L}\p{N}_]))"
 )
 #: The same, less exactly and found faster.
-_MAY_DIVIDE = re.compile(r"[A-Z_-](?:(?<=[a-z\d][A-Z])[a-z]|(?<=_)|(?<=[a-z]-)\s)")
+_MAY_DIVIDE = re.compile(
+    r"[A-Z\d_-](?:(?<=[a-z\d][A-Z])[a-z]|(?<=_)|(?<=[a-z]-)\s|(?<=[a-z]{3}\d)|(?<=May\d)|(?<=\bFY\d)|(?<=\dx\d))"
+)
 
 
 def _rejoined(text: str, known: Set[str]) -> Iterator[Edit]:
@@ -310,6 +333,40 @@ def _rejoined(text: str, known: Set[str]) -> Iterator[Edit]:
         are_two = whole.lower() not in known and parts <= known
         if are_two or is_hyphen:
             yield *match.span(), ("-" if is_hyphen else " ") if are_two else ""
+
+
+#: A word with a hyphen or a slash: Wal-Mart, AC/DC, GPT-4o.
+_COMPOUND = re.compile(r"(?<!\w)[^\W\d_]\w*(?:[-/]\w+)+")
+_MARK_OF_COMPOUND = re.compile("[-/]")
+
+
+def _joined(text: str, known: Set[str]) -> Iterator[Edit]:
+    """A word with a hyphen is one without it only if the known words have this and not the parts."""
+    for match in _COMPOUND.finditer(text):
+        parts = _MARK_OF_COMPOUND.split(match[0].lower())
+        if "".join(parts) in known and not {*parts} <= known:
+            for mark in _MARK_OF_COMPOUND.finditer(text, *match.span()):
+                yield *mark.span(), ""
+
+
+#: The fields of a row: 850,900,1800; 2021-02-25,0.09; but not 1,234 and 1,00,000.
+_FIELDS = re.compile(
+    r"\d(?<![\w.,].)(?!\d{0,2}(?:,\d\d\d?)*,\d{3}(?!,?\d))[\d.:/-]*(?:,[\d.:/-]*\d)+"
+)
+#: A number that a tokenizer split: 1 , 200; 11 : 00; twenty - five.
+_SPLIT_NUMBER = re.compile(r"(?<!\w)(?:\d++(?: [.,:] ?\d+)+|\w++ [-/] \w+)")
+
+
+def _also_read(text: str) -> Iterator[str]:
+    """What a source has in another form too: words without their hyphens, the fields of a row, numbers with spaces in them and
+    without.
+    """
+    for word in text.split():
+        if "-" in word or "/" in word:
+            yield from (_MARK_OF_COMPOUND.sub("", compound) for compound in _COMPOUND.findall(word))
+    yield from (row.replace(",", " ") for row in _FIELDS.findall(text))
+    for number in _SPLIT_NUMBER.findall(text):
+        yield from (number, number.replace(" ", ""))
 
 
 #: A comma or a period behind a word, or an ending such as ``n't``: with a space before it, and without.
@@ -377,42 +434,3 @@ def _spaces(in_numbers: bool, in_times: bool, in_words: bool) -> re.Pattern[str]
     split += in_words * _SPLIT_WORDS
     joints = "|".join(f"(?<={before} )(?={behind})" for before, behind in split)
     return re.compile(rf" (?:(?=\W)|(?<=\W )|(?=s\b|n['\u2019]))(?:{joints})")
-
-
-_BULLET = (
-    r"[-*+>\u2022\u25cf\u25aa\u25e6\u2023\u2043\u00b7\u2013\u2014\u2460-\u2473\u2776-\u277f]|#{1,6}"
-    r"|\d\ufe0f?\u20e3"
-)
-_BULLETS = rf"(?:(?:{_BULLET})[ \t]++)++"
-_NUMBER = r"(?P<number>\(?(?P<value>\d{1,3})(?:[.)] ++(?=\S)|[.):] ?(?=[^\W\d])))"
-#: The same behind a word or a comma, where "2." may be a number that ends a sentence, and "(2)" one of a section.
-_NUMBER_IN_LINE = (
-    r"(?P<number>\(?(?P<value>\d{1,3})(?:\) ?(?=[^\W\d])(?!(?:and|or|to|of)\b)|\. (?=\p{Ll})))"
-)
-
-#: Bullets and the number of an item, at the beginning of a line, behind a sentence or within one.
-_ITEM = regex.compile(
-    rf"(?P<line>^[ \t]*+)(?:(?P<bullets>{_BULLETS}){_NUMBER}?|{_NUMBER})"
-    rf"|(?<=[.!?:;] ){_NUMBER}|(?<=[\w,\"'\u201d\u2019)] ){_NUMBER_IN_LINE}"
-    r"|(?<=: ?1\. [^\n]{1,300} )(?P<number>(?P<value>\d{1,3})\. (?=\p{Lu}))",
-    regex.MULTILINE,
-)
-
-#: What begins a line with an item, and the second item within a line, which are found faster.
-_FIRST = re.compile(rf"\n[ \t]*(?:\(?\d{{1,3}}[.):]|(?:{_BULLET})[ \t])")
-_SECOND = re.compile(r"2[.):]")
-
-
-def _items(text: str, *, within_lines: bool) -> Iterator[Edit]:
-    """Bullets, and the numbers of lists that count up from 1, are not a part of the text."""
-    items = list(_ITEM.finditer(text))
-    second = any(item["line"] is None and item["value"] == "2" for item in items)
-    following = {1}
-    for item in items:
-        if item["bullets"]:
-            yield *item.span("bullets"), ""
-        is_listed = second or item["line"] is not None
-        if item["number"] and is_listed and int(item["value"]) in following:
-            following.add(int(item["value"]) + 1)
-            if within_lines or item["line"] is not None:
-                yield *item.span("number"), ""

@@ -6,7 +6,7 @@ from itertools import accumulate
 
 import regex
 
-from estime_metric.wording.english import CURRENCIES
+from estime_metric.wording.english import CURRENCIES, FUNCTION_WORDS
 from estime_metric.wording.words import UNSPACED
 
 #: What lies between two words that can belong to one number or name.
@@ -23,16 +23,16 @@ _ENDS_IN_LETTER = regex.compile(rf"{_LETTER}$", regex.VERSION1)
 #: Characters that are a fraction, as in "5½".
 FRACTIONS = "\u00bc-\u00be\u2150-\u215e"
 
-#: Digits with thousands joined ("10, 000" too) and decimals, perhaps without a digit before them.
+#: Digits with thousands joined ("10, 000" and "10 000" too) and decimals, perhaps without a digit before them.
 DIGITS = (
-    rf"(?:(?:\d{{1,3}}(?:[{THOUSANDS}]\d{{3}}|,[ ]000)+(?!\d)|\d{{1,2}}(?:,\d\d)+,\d{{3}}(?!\d)|\d+)"
+    rf"(?:(?:\d{{1,3}}(?:[{THOUSANDS}]\d{{3}}|,?[ ]000|[ ]\d{{3}}(?=[ ]000))+(?!\d)|\d{{1,2}}(?:,\d\d)+,\d{{3}}(?!\d)|\d+)"
     rf"(?:(?<!\d\.\d+)\.\d+(?!\.?\d))?|(?<![\w.])\.\d+(?!\.?\d))"
 )
 
 #: A number in digits with fractions and the letters behind it; a time; a quarter with its year ("3Q22"). Letters
-#: of a currency can be directly before it.
+#: of a currency, and the "v" of a version, can be directly before it.
 _NUMBER = (
-    rf"(?<!{_LETTER})(?:{'|'.join(CURRENCIES)})?"
+    rf"(?<!{_LETTER})(?:{'|'.join(CURRENCIES)}|v(?=\d+\.\d))?"
     rf"(?:\d+(?::[0-5]\d)+(?![\d:]|\.\d)|{DIGITS}[{FRACTIONS}]?|[{FRACTIONS}])"
     rf"(?:[QqHh]\d\d(?!\w)|[aApP]\.[mM]\b|{_LETTER}*)"
 )
@@ -91,4 +91,12 @@ class Tokens:
         """Whether a token continues a word, as the second half of "4x4" does."""
         return bool(
             index and not self.gaps[index] and _ENDS_IN_LETTER.search(self.written[index - 1])
+        )
+
+    def has_word(self, index: int, gap: int) -> bool:
+        """Whether there is a token that is no function word, and a space alone is the gap next to it: "5 people"."""
+        return (
+            self.gaps[gap] == " "
+            and 0 <= index < len(self.written)
+            and self.written[index].lower() not in FUNCTION_WORDS
         )

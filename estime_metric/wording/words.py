@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
+from itertools import repeat
 
 import numpy as np
 import regex
@@ -24,7 +25,7 @@ _WORD_OF_LATIN = re.compile(r"\w+")
 _NOT_LATIN = re.compile(r"[^\x00-\u02ff\u2000-\u20cf\u2100-\u2bff]")
 
 #: A negation at the end of a word or, in a text that is split into tokens, alone: "didn't", "did n't".
-_NEGATION = re.compile(r"(?<![\d_]|(?!\s)\W)n['\u2019]t\b", re.IGNORECASE)
+_NEGATION = re.compile(r"n['\u2019]t\b(?<!(?:[\d_]|(?!\s)\W)n.t)", re.IGNORECASE)
 
 
 def lower_words(text: str) -> list[str]:
@@ -88,7 +89,8 @@ class RunsOfWords:
         have are one number, which is larger than the others.
         """
         unknown = len(self._number_of)
-        numbers = np.array([self._number_of.get(word, unknown) for word in words], dtype=np.int64)
+        known = map(self._number_of.get, words, repeat(unknown))
+        numbers = np.fromiter(known, np.int64, len(words))
         pairs = numbers[:-1] * (unknown + 1) + numbers[1:]
         return numbers, pairs, pairs[:-1] * (unknown + 1) + numbers[2:]
 

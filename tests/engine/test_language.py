@@ -85,6 +85,16 @@ def test_half_of_the_pairs_have_to_be_in_another_language_on_either_side(
     assert pairs_of([english, english], [english, CHINESE]) == [1]
     assert pairs_of([GERMAN, *ENGLISH[1:]], 3 * [ENGLISH[1]]) == []
     assert pairs_of([], []) == []
+    # a headline has no function words, nor has a list of names
+    article = f"{ENGLISH[0]} {ENGLISH[1]}"
+    headlines = ["Apple unveils new iPhone, shares jump", "Mayor says new bridge opens next spring"]
+    assert all(map(is_foreign, headlines))
+    assert pairs_of(headlines, [article, article]) == []
+    assert (
+        pairs_of(["мэр сказал"], [article])
+        == pairs_of(headlines[:1], [f"{GERMAN} {GERMAN}"])
+        == [1]
+    )
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,15 @@ _SAME = """
     the Kennedy family = the Kennedys
     of Freud = a Freudian
     a Democrat = the Democratic one
+    # hyphens and slashes, umlauts, escapes
+    at Wal-Mart = at Walmart
+    on Wi-Fi = on WiFi
+    of AC/DC = of ACDC
+    the GPT-4o = the GPT4o
+    with M\u00fcller = with Mueller
+    in Z\\u00fcrich = in Z\u00fcrich
+    with Ren\\xe9e = with Ren\u00e9e
+    with O\\u2019Brien = with O\u2019Brien
     # lower case is no other name
     the us, the un and the who met = the US, the UN and the WHO met
     the world health organization met = the WHO met
@@ -137,6 +146,18 @@ def test_a_full_name_at_the_end_of_a_text_is_its_initialism() -> None:
             "it was in May or in March or in July as they say",
             ["May", "March", "July"],
         ),
+        ("with diabetic peripheral neuropathy", "it was the DPN that they had", []),
+        ("two randomised controlled trials", "it was about the RCTs as they say", []),
+        ("They had a diabetic, peripheral neuropathy", "it was the DPN that they had", ["DPN"]),
+        (
+            "with Smith",
+            "as they say it was then Prime Minister Smith and Dr. Smith, or else Sir Bob Smith",
+            ["Bob"],
+        ),
+        ("with Smith", "it was President Jones who said so", ["President Jones"]),
+        ("with Ren\\xe9e", "it was Ron\u00e9e who said so", ["Ron\u00e9e"]),
+        ("Lunch.\\tAnna\\t12", "it was with Anna as they say", []),
+        ("C:\\temp\\new\\Anna", "it was C:\\temp\\new\\Anna as they say", []),
         # a plural or a longer name of the source, perhaps
         ("by Robert in New Mexico", "it was by Roberts in Mexico", []),
         ("then he left", "he went to New York with Peter and New York", ["New York", "Peter"]),

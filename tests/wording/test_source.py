@@ -127,6 +127,7 @@ def clear_caches() -> None:
     ],
 )
 def test_a_source_knows_its_memory(source: str) -> None:
+    SourceWording(source)  # patterns keep memory of their last search
     clear_caches()
     tracemalloc.start()
     made = SourceWording(source)
@@ -209,7 +210,7 @@ def test_a_name_or_number_in_another_written_form_is_not_new(source: str, summar
         (
             "They may march for one second.",
             "on May 2 or in March they saw 1 of them there",
-            ["May", "2", "March", "1"],
+            ["May", "2", "March"],
         ),
         ("a b", "Here is a summary in 79 words: he saw some 80 men (81 words)", ["80"]),
         ("a b", "1. he left\n2. he came back\n3. he saw 4 men there", ["4"]),
