@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import sys
@@ -184,6 +185,26 @@ def test_the_page_of_mlflow(tmp_path: Path) -> None:
     for summary in summaries:
         shown = str(scorer.explain(summary, article)).replace(result.signature, _signature(result))
         assert shown in printed
+
+
+def test_the_page_of_deepeval(tmp_path: Path) -> None:
+    pytest.importorskip("deepeval")
+    (printed,) = run_section("harnesses.md", "DeepEval", tmp_path, DEEPEVAL_TELEMETRY_OPT_OUT="1")
+    passages, answers = _lists_of("DeepEval")
+    explanations = EstimeScorer(model="embedded-small").explain_pairs(answers, [passages] * 2)
+    for explanation, passes in zip(explanations, (True, False), strict=True):
+        reason = str(explanation).replace("embedded-small", "embedded")
+        (score,) = re.findall(rf"(?m)^([\d.]+) {passes} {re.escape(reason)}$", printed)
+        assert float(score) == pytest.approx(1 - explanation.inconsistency)
+
+
+def _lists_of(heading: str) -> tuple[list[str], list[str]]:
+    """The passages and the answers in the block of a section of the page."""
+    page = (ROOT / "docs" / "harnesses.md").read_text(encoding="utf-8")
+    section = page.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    lists = re.findall(r"^(?:passages|answers) = (\[.*?\])$", section, re.MULTILINE | re.DOTALL)
+    passages, answers = map(ast.literal_eval, lists)
+    return passages, answers
 
 
 def _signature(result: EstimeResult) -> str:
