@@ -198,6 +198,35 @@ def test_the_page_of_deepeval(tmp_path: Path) -> None:
         assert float(score) == pytest.approx(1 - explanation.inconsistency)
 
 
+def test_the_page_of_ragas(tmp_path: Path) -> None:
+    pytest.importorskip("ragas")
+    (printed,) = run_section("harnesses.md", "ragas", tmp_path, RAGAS_DO_NOT_TRACK="true")
+    columns = json.loads(printed.splitlines()[-1])
+    passages, answers = _lists_of("ragas")
+    result = EstimeScorer(model="embedded-small").score(answers, [passages] * 2)
+    assert {*columns} == {"inconsistency", "new_names", "new_numbers"}
+    for name, values in columns.items():
+        assert [*values.values()] == pytest.approx(result.values(name).tolist(), abs=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")  # ragas warns of itself and of LangChain
+def test_an_error_of_the_ragas_metric_is_raised_or_becomes_nan(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("ragas")
+    monkeypatch.setenv("RAGAS_DO_NOT_TRACK", "true")
+    from ragas import EvaluationDataset, evaluate
+
+    from docs.examples.ragas_metric import Estime
+
+    row = {"user_input": "Why?", "retrieved_contexts": ["..."], "response": "It was closed."}
+    dataset = EvaluationDataset.from_list([row])
+    with pytest.raises(ValueError, match="sources"):
+        evaluate(dataset, metrics=[Estime()], raise_exceptions=True, show_progress=False)
+    values = evaluate(dataset, metrics=[Estime()], show_progress=False)["inconsistency"]
+    assert np.isnan(values).tolist() == [True]
+
+
 def _lists_of(heading: str) -> tuple[list[str], list[str]]:
     """The passages and the answers in the block of a section of the page."""
     page = (ROOT / "docs" / "harnesses.md").read_text(encoding="utf-8")
