@@ -227,6 +227,19 @@ def test_an_error_of_the_ragas_metric_is_raised_or_becomes_nan(
     assert np.isnan(values).tolist() == [True]
 
 
+def test_the_page_of_lighteval(tmp_path: Path) -> None:
+    pytest.importorskip("lighteval")
+    (printed,) = run_section("harnesses.md", "LightEval", tmp_path)
+    means = dict(line.split() for line in printed.splitlines()[-len(REPORTED) :])
+    article = "Engineers had found rust in four of the twelve main beams of the bridge."
+    summaries = ["Engineers had found rust in four beams.", "Rust was found in nine beams."]
+    assert article in (ROOT / "docs" / "harnesses.md").read_text(encoding="utf-8")
+    result = EstimeScorer(model="embedded-small").score_candidates(summaries, article)
+    assert {*means} == {*REPORTED}
+    for name, mean in means.items():
+        assert float(mean) == pytest.approx(result.mean(name), abs=1e-6)
+
+
 def _lists_of(heading: str) -> tuple[list[str], list[str]]:
     """The passages and the answers in the block of a section of the page."""
     page = (ROOT / "docs" / "harnesses.md").read_text(encoding="utf-8")
