@@ -21,7 +21,7 @@ from estime_metric.measures import REPORTED
 from tests.command import json_rows
 from tests.families import byte_level
 from tests.integrations.conftest import Pairs, unzip
-from tests.integrations.harnesses.pages import run_section
+from tests.integrations.harnesses.pages import run_section, section_of
 from tests.pages import ROOT, blocks
 
 #: Why tests are skipped if TensorBoard is missing.
@@ -175,8 +175,7 @@ def test_the_page_of_mlflow(tmp_path: Path) -> None:
     (printed,) = run_section(
         "harnesses.md", "MLflow", tmp_path, without_other_clients, MLFLOW_DISABLE_TELEMETRY="true"
     )
-    page = (ROOT / "docs" / "harnesses.md").read_text(encoding="utf-8")
-    article, *summaries = re.findall(r"^(?:article =|   ) \"(.+)\"", page, re.MULTILINE)[-3:]
+    article, *summaries = re.findall(r"(?m)^(?:article =|   ) \"(.+)\"", section_of("harnesses.md", "MLflow"))
     scorer = EstimeScorer(model="embedded-small")
     result = scorer.score(summaries, [article] * 2)
     for name in REPORTED:
@@ -233,7 +232,7 @@ def test_the_page_of_lighteval(tmp_path: Path) -> None:
     means = dict(line.split() for line in printed.splitlines()[-len(REPORTED) :])
     article = "Engineers had found rust in four of the twelve main beams of the bridge."
     summaries = ["Engineers had found rust in four beams.", "Rust was found in nine beams."]
-    assert article in (ROOT / "docs" / "harnesses.md").read_text(encoding="utf-8")
+    assert article in section_of("harnesses.md", "LightEval")
     result = EstimeScorer(model="embedded-small").score_candidates(summaries, article)
     assert {*means} == {*REPORTED}
     for name, mean in means.items():
@@ -242,9 +241,7 @@ def test_the_page_of_lighteval(tmp_path: Path) -> None:
 
 def _lists_of(heading: str) -> tuple[list[str], list[str]]:
     """The passages and the answers in the block of a section of the page."""
-    page = (ROOT / "docs" / "harnesses.md").read_text(encoding="utf-8")
-    section = page.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    lists = re.findall(r"^(?:passages|answers) = (\[.*?\])$", section, re.MULTILINE | re.DOTALL)
+    lists = re.findall(r"(?ms)^(?:passages|answers) = (\[.*?\])$", section_of("harnesses.md", heading))
     passages, answers = map(ast.literal_eval, lists)
     return passages, answers
 
