@@ -4,6 +4,7 @@ why not. Links, commands and options exist.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import shlex
@@ -109,6 +110,14 @@ def run_in_shell(code: str) -> None:
 def test_the_tables_of_measures_are_current() -> None:
     text = tables.PAGE.read_text(encoding="utf-8")
     assert text == tables.generated(text), "run python docs/tables.py"
+
+
+def test_the_table_of_options_is_current() -> None:
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| `(.+?)` \|", page.split("<!-- options -->")[1], re.MULTILINE)
+    fields = dataclasses.fields(estime_metric.EstimeConfig)
+    defaults = [(field.name, repr(field.default).replace("'", '"')) for field in fields]
+    assert rows == defaults
 
 
 def test_the_reference_has_every_public_name() -> None:

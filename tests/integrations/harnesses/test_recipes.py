@@ -226,17 +226,24 @@ def test_an_error_of_the_ragas_metric_is_raised_or_becomes_nan(
     assert np.isnan(values).tolist() == [True]
 
 
-def test_the_page_of_lighteval(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore")  # LightEval's dependencies warn
+def test_the_recipe_of_lighteval() -> None:
     pytest.importorskip("lighteval")
-    (printed,) = run_section("harnesses.md", "LightEval", tmp_path)
-    means = dict(line.split() for line in printed.splitlines()[-len(REPORTED) :])
-    article = "Engineers had found rust in four of the twelve main beams of the bridge."
-    summaries = ["Engineers had found rust in four beams.", "Rust was found in nine beams."]
-    assert article in section_of("harnesses.md", "LightEval")
-    result = EstimeScorer(model="embedded-small").score_candidates(summaries, article)
-    assert {*means} == {*REPORTED}
-    for name, mean in means.items():
-        assert float(mean) == pytest.approx(result.mean(name), abs=1e-6)
+    from lighteval.metrics import apply_metric
+    from lighteval.models.model_output import ModelResponse
+    from lighteval.tasks.requests import Doc
+
+    from docs.examples.lighteval_metric import estime
+
+    source = "Engineers had found rust in four of the twelve main beams of the bridge."
+    summaries = ["Engineers had found rust in four beams.", "rust was found in nine beams."]
+    document = Doc(query="", choices=[""], gold_index=0, specific={"source": source})
+    responses = [ModelResponse(text=[summary]) for summary in summaries]
+    rows = apply_metric(responses, [document] * 2, [estime])
+    result = EstimeScorer().score_candidates(summaries, source)
+    for name, mean in estime.get_corpus_aggregations().items():
+        assert mean([row[name] for row in rows]) == pytest.approx(result.mean(name), abs=1e-6)
+    assert {*rows[0]} == {*REPORTED}
 
 
 def _lists_of(heading: str) -> tuple[list[str], list[str]]:
