@@ -54,13 +54,13 @@ def test_the_trainers_padding_is_no_text(bert_folder: str, pairs: Pairs) -> None
 
 
 @pytest.mark.filterwarnings("ignore")  # Lightning and torch warn of each other
-def test_the_worst_of_an_epoch_are_shown_in_a_loop_and_in_lightning(
+def test_the_worst_of_an_epoch_are_shown_in_a_loop(
     training_device: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The blocks of the page up to these, in order; the summaries are the sources' first sentences."""
     pytest.importorskip("tensorboard", reason=UNSEEN)
     page = blocks(ROOT / "docs" / "training.md")
-    (last,) = (number for number, block in enumerate(page) if "Watched" in block.code)
+    (last,) = (number for number, block in enumerate(page) if "SummaryWriter" in block.code)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(embedded.PATHS, "embedded", embedded.SMALL)
     names: dict[str, Any] = {"__name__": "__main__"}
@@ -78,19 +78,15 @@ def test_the_worst_of_an_epoch_are_shown_in_a_loop_and_in_lightning(
         f"{explanation.inconsistency:.2f}: {summary}"
         for summary, explanation in zip(summaries, explanations, strict=True)
     ]
-    for folder in ("runs", "runs/lightning_logs/version_0"):
-        shown = texts_in(tmp_path / folder, "val/worst")
-        assert [*shown] == [0, 1]
-        for text in shown.values():
-            assert sorted(text.replace("**", "").split("\n\n")) == sorted(marked)
-
-    for name in ("inconsistency", "copied_density", "tokens"):
-        assert steps_of(tmp_path / "runs/lightning_logs/version_0", f"val/{name}") == [0, 1]
+    shown = texts_in(tmp_path / "runs", "val/worst")
+    assert [*shown] == [0, 1]
+    for text in shown.values():
+        assert sorted(text.replace("**", "").split("\n\n")) == sorted(marked)
 
     explanation = EstimeScorer().explain("Maria bought the\n\nold car.", sources[0])
-    shown = f"{explanation.inconsistency:.2f}: **Maria** bought the **old** **car**."
-    assert names["as_markdown"](explanation) == shown
-    assert example.as_markdown(explanation) == shown
+    expected = f"{explanation.inconsistency:.2f}: **Maria** bought the **old** **car**."
+    assert names["as_markdown"](explanation) == expected
+    assert example.as_markdown(explanation) == expected
 
 
 @pytest.mark.filterwarnings("ignore")
