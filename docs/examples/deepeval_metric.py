@@ -26,9 +26,7 @@ class Estime(BaseMetric):
     def measure(self, test_case, *args, **kwargs):
         check_llm_test_case_params(test_case, self._required_params, None, None, self)
         passages = [
-            passage
-            if isinstance(passage, str)
-            else {"id": passage.source, "text": passage.context}
+            passage if isinstance(passage, str) else {"id": passage.source, "text": passage.context}
             for passage in test_case.retrieval_context
         ]
         explanation = self.scorer.explain(test_case.actual_output, passages)

@@ -156,7 +156,9 @@ def test_the_surest_words_are_listed_and_the_others_are_behind_a_switch(
     shown = [button["text"] for button in buttons if "estime-minor" not in button.get("class", "")]
     assert len(shown) == 10
     assert shown[:3] == ["eighteen million", "after", "twelve source: four"]
-    assert f"and {len(sure) - 10} more, marked in the summary" in page.texts_with_class("estime-none")
+    assert f"and {len(sure) - 10} more, marked in the summary" in page.texts_with_class(
+        "estime-none"
+    )
     assert len(page.with_class("estime-switch")) == 1
 
 

@@ -171,7 +171,9 @@ def test_the_page_of_mlflow(tmp_path: Path) -> None:
     (printed,) = run_section(
         "harnesses.md", "MLflow", tmp_path, without_other_clients, MLFLOW_DISABLE_TELEMETRY="true"
     )
-    article, *summaries = re.findall(r"(?m)^(?:article =|   ) \"(.+)\"", section_of("harnesses.md", "MLflow"))
+    article, *summaries = re.findall(
+        r"(?m)^(?:article =|   ) \"(.+)\"", section_of("harnesses.md", "MLflow")
+    )
     scorer = EstimeScorer(model="embedded-small")
     result = scorer.score(summaries, [article] * 2)
     for name in REPORTED:
@@ -244,7 +246,9 @@ def test_the_recipe_of_lighteval() -> None:
 
 def _lists_of(heading: str) -> tuple[list[str], list[str]]:
     """The passages and the answers in the block of a section of the page."""
-    lists = re.findall(r"(?ms)^(?:passages|answers) = (\[.*?\])$", section_of("harnesses.md", heading))
+    lists = re.findall(
+        r"(?ms)^(?:passages|answers) = (\[.*?\])$", section_of("harnesses.md", heading)
+    )
     passages, answers = map(ast.literal_eval, lists)
     return passages, answers
 
