@@ -13,17 +13,18 @@ class Estime(BaseMetric):
     ``threshold`` passes. The source is the retrieval context: passages, or one text in a list.
     """
 
-    _required_params = [
+    _required_params = (
         SingleTurnParams.INPUT,
         SingleTurnParams.ACTUAL_OUTPUT,
         SingleTurnParams.RETRIEVAL_CONTEXT,
-    ]
+    )
 
     def __init__(self, threshold, scorer=None):  # DeepEval copies a metric by these two attributes
         self.threshold = threshold
         self.scorer = scorer or EstimeScorer(cache=1_000_000_000)  # bytes
 
     def measure(self, test_case, *args, **kwargs):
+        """The score of a test case; its measures and its explanation are attributes afterwards."""
         check_llm_test_case_params(test_case, self._required_params, None, None, self)
         passages = [
             passage if isinstance(passage, str) else {"id": passage.source, "text": passage.context}
@@ -37,6 +38,7 @@ class Estime(BaseMetric):
         return self.score
 
     async def a_measure(self, test_case, *args, **kwargs):
+        """As `measure`, which needs no event loop."""
         return self.measure(test_case)
 
     @property

@@ -15,6 +15,7 @@ class Estime(SampleLevelComputation):
     scorer = EstimeScorer(cache=1_000_000_000)  # bytes
 
     def compute(self, doc, model_response, **kwargs):
+        """The measures of one response by name."""
         (values,) = self.scorer.score([model_response.final_text[0]], [doc.specific["source"]])
         return {name: values[name] for name in REPORTED}
 

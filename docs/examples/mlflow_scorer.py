@@ -12,9 +12,7 @@ def estime(inputs, outputs):
     from mlflow.entities import Feedback
 
     from estime_metric import EstimeScorer
-    from estime_metric.engine.cache import (
-        DEFAULT_CACHE,
-    )  # sources with several summaries are encoded once
+    from estime_metric.engine.cache import DEFAULT_CACHE  # of this process
     from estime_metric.measures import REPORTED
 
     explanation = EstimeScorer(cache=DEFAULT_CACHE).explain(outputs, inputs["article"])
