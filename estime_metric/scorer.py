@@ -25,9 +25,11 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.cache import SourceCache
 from estime_metric.engine.embedding import Embedder
 from estime_metric.engine.encoder import store
-from estime_metric.engine.encoder.device import in_flight, inference_context, return_memory
+from estime_metric.engine.encoder.device import inference_context
+from estime_metric.engine.encoder.forks import in_flight
 from estime_metric.engine.encoder.hub import check_models
 from estime_metric.engine.encoder.masked import MaskedEncoder
+from estime_metric.engine.encoder.memory import return_memory
 from estime_metric.engine.matching import MatchedGroups, match_batch, matches_to_host
 from estime_metric.engine.pairs import pair_batches
 from estime_metric.engine.statistics import count_statistics

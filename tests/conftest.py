@@ -16,12 +16,15 @@ import numpy as np
 import pytest
 import torch
 
-os.environ.pop("HF_HUB_OFFLINE", None)  # tests set it; read by the first import of transformers
+os.environ.pop("HF_HUB_OFFLINE", None)  # tests set it; read by the first import of huggingface_hub
 
+import huggingface_hub
 import transformers
 
 from tests.command import json_rows
 from tests.families import FAMILIES, SENTENCES, TOKENIZERS, make_pairs, save_encoder
+
+huggingface_hub.constants.HF_HUB_OFFLINE = False  # a plug-in of pytest may have imported it before
 
 if (
     "PYTEST_XDIST_WORKER" in os.environ

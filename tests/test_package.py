@@ -52,7 +52,7 @@ SCRIPT = """
             return int(pages.read().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
 
     if os.path.exists("/proc/self/statm"):
-        from estime_metric.engine.encoder.device import return_memory
+        from estime_metric.engine.encoder.memory import return_memory
         long = "The mayor said the bridge would open in spring after two years of work. " * 6
         small.score([long], [long])
         before = memory()

@@ -11,6 +11,7 @@ import random
 import warnings
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -54,10 +55,11 @@ def test_a_model_that_certainly_does_not_exist_is_refused_when_it_is_named(
     ],
 )
 def test_bad_input_is_refused_before_anything_is_loaded(
-    method: str, predictions: object, sources: object, message: str
+    method: str, predictions: object, sources: object, message: str, tmp_path: Path
 ) -> None:
+    scorer = EstimeScorer(model=str(tmp_path))  # a folder without an encoder
     with pytest.raises((TypeError, ValueError), match=message):
-        getattr(EstimeScorer(model="nobody/not-there"), method)(predictions, sources)
+        getattr(scorer, method)(predictions, sources)
 
 
 def test_unloading_frees_an_unshared_encoder_and_the_next_use_loads_it(

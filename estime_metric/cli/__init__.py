@@ -77,7 +77,6 @@ def main(tokens: Sequence[str] | None = None) -> NoReturn:
     if not tokens:
         console.say(BEGINNING)
         sys.exit(0)
-    if tokens[0].startswith("-"):
-        for name in app:
-            app[name]  # imports it: the overview shows the first line of its help
+    if tokens[0] in app.help_flags:
+        app.resolved_commands()  # imports them: the overview shows the first line of their help
     sys.exit(console.run(app, tokens))

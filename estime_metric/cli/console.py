@@ -212,7 +212,7 @@ def _message(error: BaseException) -> str:
     text = str(error).strip()
     if isinstance(error, (MemoryError, RuntimeError)):
         # needs torch, which the other errors do not wait for
-        from estime_metric.engine.encoder.device import is_out_of_memory
+        from estime_metric.engine.encoder.memory import is_out_of_memory
 
         if is_out_of_memory(error):
             first = text.splitlines()[0] if text else "no memory left"
@@ -245,6 +245,7 @@ def make_app(name: str, help: str, version: str | None = None) -> App:
         version_flags=["--version"] if version else [],
         help_flags=["--help", "-h"],
         help_format="rst",
+        version_format="plaintext",  # what reads reStructuredText takes .2 s to import
         suppress_keyboard_interrupt=False,
         default_parameter=Parameter(
             negative=(), negative_iterable=(), allow_repeating=True, show_default=default_in_help

@@ -13,8 +13,9 @@ from torch import Tensor
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.cache import DEFAULT_CACHE, SourceCache, source_key
 from estime_metric.engine.encoder import store
-from estime_metric.engine.encoder.device import inference_context, put, return_memory, to_host
+from estime_metric.engine.encoder.device import inference_context, put, to_host
 from estime_metric.engine.encoder.masked import MaskedEncoder
+from estime_metric.engine.encoder.memory import return_memory
 from estime_metric.engine.masking import mask_units
 from estime_metric.engine.pairs import PairBatch
 from estime_metric.engine.units import Units

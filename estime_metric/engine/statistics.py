@@ -14,6 +14,7 @@ from torch.nn.functional import normalize
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.encoder.device import put_all
+from estime_metric.engine.encoder.precision import are_finite
 from estime_metric.engine.matching import MOST_PRODUCTS, MatchedGroups, MatchedPair, Matches
 from estime_metric.engine.pairs import PredictionUnits
 from estime_metric.engine.units import Units
@@ -51,7 +52,7 @@ def count_statistics(
         balance, positions = counted["balance"], counted["positions"]
         counted["coherence"] = tau_c(balance, positions, counted["tokens"])
         counted["alarms_alltokens"] = counted["unmatched"]
-    if "soft" in config.measures and not counted["cosines"].isfinite().all():
+    if "soft" in config.measures and not are_finite(counted["cosines"]):
         name = config.soft_model or config.model
         raise FloatingPointError(
             f"The input embeddings of {name!r} are not finite, so `soft` cannot be computed."

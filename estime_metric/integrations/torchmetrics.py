@@ -391,14 +391,16 @@ class ESTIME(Metric):
 
     def _sync_dist(self, *args: Any, **kwargs: Any) -> None:
         if not len(self.examples):
-            # A process without any participates with the same shape and dtype as the others.
+            # A process without any participates with the same shape and dtype as the others. TorchMetrics 1.7 to
+            # 1.9 lets it participate with an empty vector of float32, at which gloo aborts the process.
             self.examples = [self._no_examples()]
         super()._sync_dist(*args, **kwargs)
 
     def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
         super()._load_from_state_dict(*args, **kwargs)
         if isinstance(self.examples, Tensor):
-            # They were saved while synchronized, when the list is one tensor.
+            # They were saved while synchronized, when the list is one tensor. TorchMetrics 1.7 to 1.9 leaves
+            # it so, and then neither `update` nor `compute` works.
             self.examples = [self.examples]
 
     def _wrap_compute(self, compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -409,7 +411,8 @@ class ESTIME(Metric):
             value = wrapped(*args, **kwargs)
             if self.reduction == "mean":
                 return value
-            # A single example's values have lost their axis.
+            # TorchMetrics 1.7 to 1.9 turns every tensor of one number into a scalar: the values of a single
+            # example lose their axis.
             return (
                 {k: v.reshape(-1) for k, v in value.items()}
                 if isinstance(value, dict)
@@ -426,6 +429,9 @@ class ESTIME(Metric):
     ) -> Self:
         """Moves the states and the work; no call changes the dtype of the states. Those of the
         ``meta`` device, which have no content, become those of a metric without an update.
+
+        That of TorchMetrics 1.7 to 1.9 casts the sums of a metric after ``set_dtype`` to lower precision,
+        rejects the ``recurse`` of `torch.nn.Module.to_empty`, and leaves such states without content.
         """
         before = self.device
 

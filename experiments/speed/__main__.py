@@ -14,10 +14,10 @@ import transformers
 from cyclopts import App
 
 from estime_metric.cli.console import run
-from experiments.speed import common, epochs, gpu, host, programs
+from experiments.speed import common, epochs, gpu, host, limit, programs
 
 app = App(name="python -m experiments.speed", help=__doc__, result_action="return_value")
-for case in (programs.cost, programs.peers, epochs.epochs, host.host, gpu.gpu):
+for case in (programs.cost, programs.peers, limit.limit, epochs.epochs, host.host, gpu.gpu):
     app.command(case)
 
 

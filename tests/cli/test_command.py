@@ -200,15 +200,35 @@ def test_what_goes_wrong_inside_is_one_line(
         run_command("score", "--example")
 
 
-def test_help_shows_commands_in_the_order_of_use_and_loads_nothing_heavy() -> None:
-    code = "import sys; from estime_metric import cli; cli.console.run(cli.app, ['--help']); print(*sys.modules)"
+#: What no command may import at its top: libraries that take long, and packages that need these.
+HEAVY = (
+    *("torch", "numpy", "pandas", "scipy", "transformers", "pyarrow", "matplotlib", "regex"),
+    *("estime_metric.compare", "estime_metric.wording", "estime_metric.engine"),
+)
+
+
+@pytest.mark.parametrize(
+    "call", ["cli.main(['--help'])", "print(cli.app.generate_completion(shell='zsh'))"]
+)
+def test_help_and_completion_show_every_command_and_load_nothing_heavy(call: str) -> None:
+    code = f"""
+        import sys
+        from estime_metric import cli
+        try:
+            {call}
+        finally:
+            print(*sys.modules)
+    """
     shown, loaded = run_python(code).stdout.rsplit("\n", 2)[:2]
-    shown_commands = re.findall(r"^│ ([a-z][a-z-]+)  ", shown, re.MULTILINE)
-    assert shown_commands[:4] == ["score", "explain", "compare", "calibrate"]
-    assert set(shown_commands) == {path[0] for path in commands()}
-    assert not {"torch", "numpy", "pandas", "scipy", "transformers", "pyarrow", "matplotlib"} & set(
-        loaded.split()
-    )
+    assert all(path[0] in shown for path in commands())
+    assert "Score summaries against their sources" in shown
+    assert not set(HEAVY) & set(loaded.split())
+
+
+def test_help_shows_commands_in_the_order_of_use() -> None:
+    shown = re.findall(r"^│ ([a-z][a-z-]+)  ", run_command("--help").stdout, re.MULTILINE)
+    assert shown[:4] == ["score", "explain", "compare", "calibrate"]
+    assert set(shown) == {path[0] for path in commands()}
 
 
 def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -216,8 +236,18 @@ def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == "a\\x1b]0;title\\x07\n\tb\\xd800\n"
 
 
-def test_the_version() -> None:
-    assert run_command("--version").stdout == f"estime-metric {__version__}\n"
+def test_the_version_is_printed_without_importing_a_command() -> None:
+    code = """
+        import sys
+        from estime_metric import cli
+        try:
+            cli.main(["--version"])
+        finally:
+            print(*(name for name in sys.modules if name.startswith(("estime_metric.cli.", "rich_rst"))))
+    """
+    version, loaded = run_python(code).stdout.splitlines()
+    assert version == f"estime-metric {__version__}"
+    assert loaded.split() == ["estime_metric.cli.console"]
 
 
 def test_estime_alone_says_how_to_begin() -> None:

@@ -112,6 +112,7 @@ def test_columns_and_measures_go_by_name(score: Score, tmp_path: Path) -> None:
     assert directions == {
         "inconsistency": "lower",
         "new_names": "lower",
+        "repetition": "lower",
         "new_numbers": "lower",
         "alarms": "lower",
         "copied_density": "",

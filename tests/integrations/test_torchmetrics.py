@@ -5,6 +5,7 @@ refuses. `tests.integrations.test_toolkits` has its numbers and names.
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -160,9 +161,9 @@ def test_options_are_refused_by_name(
     ],
 )
 def test_inputs_are_refused_before_the_encoder_is_loaded(
-    options: dict[str, Any], message: str
+    options: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    metric = ESTIME(model="nobody/no-such-encoder")
+    metric = ESTIME(model=str(tmp_path))  # a folder without an encoder
     with pytest.raises((TypeError, ValueError), match=message):
         metric.update(**{"preds": ["a", "b"], "sources": ["c", "d"], **options})
 

@@ -313,7 +313,7 @@ def test_a_pair_is_looked_for_before_the_encoder_is_loaded(
     assert (report.summary.pairs, report.skipped) == (1, 5)
     write_jsonl(table, invalid)
     with pytest.raises(ValueError, match=r"got none \(line 1: .* is missing"):
-        score_files(job, EstimeScorer(model="nobody/nothing"))
+        score_files(job, EstimeScorer(model=str(tmp_path)))  # without an encoder
     assert not journal_path(out).exists()
 
 
@@ -404,7 +404,7 @@ def test_a_record_is_of_the_rows_that_it_was_written_with(
 def test_further_inputs_are_looked_at_before_the_first_is_scored(
     table: Path, tmp_path: Path
 ) -> None:
-    scorer = EstimeScorer(model="nobody/nothing")  # no encoder is loaded
+    scorer = EstimeScorer(model=str(tmp_path))  # a folder without an encoder: none is loaded
     (tmp_path / "folder.csv").mkdir()
     contents = {"a.txt": "", "b.csv": "a;b", "c.csv": "source,source", "d.jsonl": '{"quelle": 1}'}
     texts = {"s": "a dog\na cat\n", "t": "a dog\na cat\n", "u": "a dog\n"}

@@ -29,7 +29,7 @@ from estime_metric.config import (
     PAPER_WINDOW,
     EstimeConfig,
 )
-from estime_metric.engine.encoder.device import is_out_of_memory
+from estime_metric.engine.encoder.memory import is_out_of_memory
 from estime_metric.engine.masking import SpecialTokens
 
 

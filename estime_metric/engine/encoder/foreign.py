@@ -18,7 +18,6 @@ import torch
 from torch import Tensor, nn
 
 from estime_metric.config import EMBEDDED_SMALL_MODEL, default_layer
-from estime_metric.engine.encoder.device import are_near, is_out_of_memory
 from estime_metric.engine.encoder.folder import (
     WEIGHTS,
     EncoderInfo,
@@ -32,7 +31,9 @@ from estime_metric.engine.encoder.folder import (
     unavailable,
 )
 from estime_metric.engine.encoder.hub import quiet, revision_of, snapshot
+from estime_metric.engine.encoder.memory import is_out_of_memory
 from estime_metric.engine.encoder.own import read_int8
+from estime_metric.engine.encoder.precision import are_near
 from estime_metric.engine.masking import WindowBatch
 
 
@@ -193,9 +194,10 @@ class ForeignLayers:
         self._model = model
         self._list = _block_list(model, blocks)
         self.input_embeddings: Tensor = model.get_input_embeddings().weight
-        ids = torch.arange(_PROBE, device=self.input_embeddings.device)
-        zeros = torch.zeros_like(ids)
-        probe = WindowBatch(ids[None], None, torch.stack([zeros, ids, ids, ids]), most=_PROBE)
+        columns = torch.arange(_PROBE, device=self.input_embeddings.device)
+        ids = columns % len(self.input_embeddings)  # a vocabulary may be smaller
+        target = torch.stack([torch.zeros_like(columns), columns, columns, columns])
+        probe = WindowBatch(ids[None], None, target, most=_PROBE)
         try:
             whole = model(input_ids=probe.ids, output_hidden_states=True).hidden_states
             if len(self._list) == blocks:  # ALBERT runs the same weights again and again

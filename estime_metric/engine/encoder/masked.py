@@ -18,11 +18,19 @@ import torch
 from torch import Tensor
 
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.encoder import device as devices
-from estime_metric.engine.encoder.device import are_near, inference_context, is_out_of_memory, put
+from estime_metric.engine.encoder.device import cpu_by_default, inference_context, put
 from estime_metric.engine.encoder.folder import is_bundled
 from estime_metric.engine.encoder.foreign import Pretrained, load_commit
+from estime_metric.engine.encoder.forks import threads_for
+from estime_metric.engine.encoder.memory import (
+    bytes_per_position,
+    default_budget,
+    few_kernels_kept,
+    is_out_of_memory,
+    return_memory,
+)
 from estime_metric.engine.encoder.own import Bundled, load_bundled
+from estime_metric.engine.encoder.precision import are_finite, are_near, warn_where_slower
 from estime_metric.engine.masking import (
     MaskedText,
     TextWindow,
@@ -53,14 +61,14 @@ class MaskedEncoder:
         self._dtype = pretrained.dtype
         self.itemsize = self._dtype.itemsize
         # What is tried may be the first to use oneDNN.
-        with devices.few_kernels_kept(), inference_context(device):
+        with few_kernels_kept(), inference_context(device):
             self.layers = pretrained.layers(depth, device)
             if device.type == "cpu":
-                devices.warn_where_slower(self._dtype)
+                warn_where_slower(self._dtype)
             self.takes_padding = self._takes_padding()
         self._lock = threading.Lock()
         self._most_positions = sys.maxsize  # in a forward pass: fewer if memory ran out
-        self._bytes_per_position = devices.bytes_per_position(pretrained.config, self.itemsize)
+        self._bytes_per_position = bytes_per_position(pretrained.config, self.itemsize)
 
     @classmethod
     def load(cls, config: EstimeConfig, device: torch.device) -> MaskedEncoder:
@@ -72,7 +80,7 @@ class MaskedEncoder:
         assert config.revision is not None, "resolved"
         bundled = is_bundled(config.model)
         load = load_bundled if bundled else load_commit
-        with devices.threads_for(torch.device("cpu")), devices.cpu_by_default():
+        with threads_for(torch.device("cpu")), cpu_by_default():
             pretrained = load(config.model, config.revision, getattr(torch, config.dtype))
         depth = max(pretrained.info.resolve(config).layer_tuple)
         try:
@@ -84,7 +92,7 @@ class MaskedEncoder:
                 f"There is not enough memory on {device} for the encoder {config.model!r}."
             ) from error
         del pretrained
-        devices.return_memory(cycles=not bundled)  # of the blocks above and the plain weights
+        return_memory(cycles=not bundled)  # of the blocks above and the plain weights
         return encoder
 
     def encode(
@@ -113,7 +121,7 @@ class MaskedEncoder:
             len(layers), sum(sizes), self.info.width, dtype=self._dtype, device=self.device
         )
         positions = sum(map(len, windows))
-        budget = token_budget or devices.default_budget(self.device, self._bytes_per_position)
+        budget = token_budget or default_budget(self.device, self._bytes_per_position)
         start, most = 0, self._most_positions
         while start < len(windows):
             for batch in self._batches(windows[start:], min(budget, self._most_positions)):
@@ -137,7 +145,7 @@ class MaskedEncoder:
                 stacklevel=2,
             )
         with inference_context(self.device):
-            is_finite = bool(states.isfinite().all())
+            is_finite = are_finite(states)
         if not is_finite:
             overflow = (
                 ", or they need `dtype` float32 or bfloat16" if self._dtype == torch.float16 else ""

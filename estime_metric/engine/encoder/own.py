@@ -28,8 +28,8 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn.functional import embedding, gelu, layer_norm, linear, scaled_dot_product_attention
 
-from estime_metric.engine.encoder.device import AMD, vendor
 from estime_metric.engine.encoder.folder import EncoderInfo, explained, origin, special_tokens
+from estime_metric.engine.encoder.processor import AMD, vendor
 from estime_metric.engine.masking import WindowBatch
 
 Weights: TypeAlias = dict[str, Tensor]

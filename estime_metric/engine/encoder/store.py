@@ -7,10 +7,11 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.encoder.device import choose_device, choose_dtype
+from estime_metric.engine.encoder.device import choose_device
 from estime_metric.engine.encoder.folder import location
 from estime_metric.engine.encoder.hub import revision_of
 from estime_metric.engine.encoder.masked import MaskedEncoder
+from estime_metric.engine.encoder.precision import choose_dtype
 
 MOST_HELD = 2  # encoders that are cached while unused
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from estime_metric import EstimeScorer
-from estime_metric.engine.encoder.device import default_budget
+from estime_metric.engine.encoder.memory import default_budget
 from tests.families import SENTENCES
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")

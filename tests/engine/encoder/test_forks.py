@@ -41,7 +41,7 @@ def test_the_parent_has_imported_the_package_and_others_have_computed(
 def test_the_parent_is_loading_or_scoring() -> None:
     script = """
         from estime_metric import EstimeScorer
-        from estime_metric.engine.encoder.device import in_flight
+        from estime_metric.engine.encoder.forks import in_flight
 
         loaded, other = (EstimeScorer(model="embedded-small", device="cpu") for _ in range(2))
         def score():

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
 import torch
 import transformers
 
@@ -288,6 +289,22 @@ def test_the_budget_changes_no_score_of_an_odd_encoder(
     together = EstimeScorer(**options).score_candidates(summaries, source)  # type: ignore[arg-type]
     difference = (alone.values("alarms") - together.values("alarms")).abs().sum()
     assert difference <= max(alone.ties(), together.ties())
+
+
+def test_a_vocabulary_of_few_tokens(tmp_path: Path) -> None:
+    words = ["the", "cat", "saw", "a", "dog"]
+    special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "mask_token": "[MASK]"}
+    special |= {"cls_token": "[CLS]", "sep_token": "[SEP]"}
+    numbers = {token: number for number, token in enumerate([*special.values(), *words])}
+    tokens = tokenizers.Tokenizer(tokenizers.models.WordLevel(numbers, unk_token="[UNK]"))
+    tokens.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=tokens, **special)
+    folder = save_encoder(tmp_path, "bert", tokenizer)
+    summary, source = "the cat saw a dog", "a dog saw the cat the cat saw a dog"
+    scorer = EstimeScorer(model=str(folder), layers=2, device="cpu")
+    table = scorer.score([summary, summary], [summary, source]).table()
+    assert table["tokens"].tolist() == [5, 5]
+    assert table["alarms"][0] == 0
 
 
 def test_blocks_that_take_no_input_of_an_ordinary_length_are_refused_by_name(

@@ -11,7 +11,8 @@ import torch
 
 from estime_metric import EstimeResult, EstimeScorer
 from estime_metric.engine.encoder import own, store
-from estime_metric.engine.encoder.device import default_budget, put_all
+from estime_metric.engine.encoder.device import put_all
+from estime_metric.engine.encoder.memory import default_budget
 from tests.engine.encoder.pretended_device import DEVICE, pretended_device
 from tests.families import FAMILIES, SENTENCES
 

@@ -12,8 +12,9 @@ import pytest
 import torch
 
 from estime_metric import EstimeScorer
-from estime_metric.engine.encoder import device, store
-from estime_metric.engine.encoder.device import inference_context, warn_where_slower
+from estime_metric.engine.encoder import precision, store
+from estime_metric.engine.encoder.device import inference_context
+from estime_metric.engine.encoder.precision import are_finite, full_precision, warn_where_slower
 from tests.command import run_python
 
 CPU = torch.device("cpu")
@@ -28,7 +29,7 @@ def test_overlapping_calls_leave_the_setting_of_the_user() -> None:
         for of_the_user in ("bf16", "ieee"):
             setting.fp32_precision = of_the_user
             seen = []
-            calls = [device._settings_held("cpu") for _ in range(2)]
+            calls = [full_precision("cpu") for _ in range(2)]
             with ThreadPoolExecutor(1) as first, ThreadPoolExecutor(1) as second:
                 for thread, call in zip((first, second), calls, strict=True):
                     thread.submit(call.__enter__).result()
@@ -75,7 +76,7 @@ def test_what_was_inherited_is_inherited_again_and_what_was_set_stays_set() -> N
     script = """
         import contextlib, itertools
         import torch
-        from estime_metric.engine.encoder.device import inference_context, warn_where_slower
+        from estime_metric.engine.encoder.device import inference_context
 
         backends = torch.backends
         parents = backends, backends.cudnn
@@ -173,7 +174,21 @@ def test_an_error_inside_restores_the_settings() -> None:
 def test_a_slower_precision_is_warned_of(
     dtype: str, is_fast: bool, number: int, monkeypatch: pytest.MonkeyPatch, recwarn
 ) -> None:
-    monkeypatch.setattr(device, "is_fast_in_bfloat16", lambda: is_fast)
+    monkeypatch.setattr(precision, "is_fast_in_bfloat16", lambda: is_fast)
     warn_where_slower(getattr(torch, dtype))
     assert len(recwarn) == number
     assert all(f"dtype='{dtype}' is slower than float32" in str(w.message) for w in recwarn)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
+def test_one_number_that_is_not_finite_is_found(dtype: torch.dtype, value: float) -> None:
+    info = torch.finfo(dtype)
+    values = torch.zeros(2, 3, 333, dtype=dtype)
+    values[0, 0, :2] = torch.tensor([info.min, info.max])
+    assert are_finite(values)
+    assert are_finite(values[:, :0])
+    for place in ((0, 0, 0), (1, 1, 50), (1, 2, 332)):
+        spoilt = values.clone()
+        spoilt[place] = value
+        assert not are_finite(spoilt)

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from estime_metric import EstimeConfig, EstimeScorer
-from estime_metric.engine.encoder import device
-from estime_metric.engine.encoder.device import choose_dtype
+from estime_metric.engine.encoder import processor
+from estime_metric.engine.encoder.precision import choose_dtype
 from estime_metric.engine.encoder.store import EncoderStore
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda", 0)
@@ -31,11 +31,11 @@ def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         file.unlink(missing_ok=True)
         if text is not None:
             file.write_text(text + text.replace("bf16", "").replace("processor\t: 0", "x\t: 1"))
-        device._description.cache_clear()
+        processor._description.cache_clear()
 
-    monkeypatch.setattr(device, "Path", lambda path: tmp_path / Path(path).name)
+    monkeypatch.setattr(processor, "Path", lambda path: tmp_path / Path(path).name)
     yield describe
-    device._description.cache_clear()
+    processor._description.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_what_linux_says_of_a_processor(
 ) -> None:
     monkeypatch.setattr("platform.processor", lambda: "")
     described(text)
-    assert device.vendor() == vendor
+    assert processor.vendor() == vendor
     assert choose_dtype("auto", CPU) == dtype
     for calls in ("float32", "bfloat16", "float16"):
         assert choose_dtype(calls, CPU) == calls
@@ -67,7 +67,7 @@ def test_windows_names_the_vendor_in_a_description(
     described(None)
     name = "AMD64 Family 25 Model 33 Stepping 2, AuthenticAMD"
     monkeypatch.setattr("platform.processor", lambda: name)
-    assert device.vendor() == "AuthenticAMD"
+    assert processor.vendor() == "AuthenticAMD"
 
 
 @pytest.mark.parametrize("supported", [True, False])

@@ -166,7 +166,7 @@ def test_process_0_scores_the_pairs_of_both_and_only_it_needs_an_encoder(
 
     def compute(rank: int) -> Any:
         shared = {"cache_dir": str(tmp_path), "experiment_id": "shared", "timeout": 10}
-        model = bert_folder if rank == 0 else "nobody/no-such-encoder"
+        model = bert_folder if rank == 0 else str(tmp_path)  # a folder without an encoder
         metric = Estime(model=model, num_process=2, process_id=rank, **shared)
         own = slice(0, counts[0]) if rank == 0 else slice(counts[0], sum(counts))
         for summary, source in zip(*(column[own] for column in texts.values()), strict=True):

@@ -16,9 +16,10 @@ from tqdm import tqdm
 from estime_metric._version import __version__
 from estime_metric.checks import check_texts, integer
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.encoder.device import choose_device, choose_dtype, inference_context
+from estime_metric.engine.encoder.device import choose_device, inference_context
 from estime_metric.engine.encoder.folder import EncoderUnavailableError
 from estime_metric.engine.encoder.foreign import load_pretrained
+from estime_metric.engine.encoder.precision import choose_dtype
 from estime_metric.engine.splitter import Span, locate_words, split_words
 from estime_metric.engine.units import IntArray, Units, tokenize
 from estime_metric.signature import versioned

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from estime_metric.cli import options
 from estime_metric.cli.console import warn_of_rows
-from estime_metric.compare.join import id_of
 from estime_metric.config import EMBEDDED_SMALL_MODEL, PAPER
 from estime_metric.measures import FURTHER_MEASURES
 from estime_metric.passages import joined
@@ -111,6 +110,7 @@ def _read(
     """The requested pairs by name, ``document``, and the rows that cannot be read."""
     import pandas as pd
 
+    from estime_metric.compare.join import id_of
     from estime_metric.studies.benchmarks.subtle_errors.data import (
         cnn_dailymail,
         summeval_references,
