@@ -95,7 +95,7 @@ class Measure:
         source: where it is defined.
         checked_only: whether the measure only judges the tokens that occur in the source. It cannot
             compare systems if most of their tokens do not.
-        can_be_undefined: whether the value can be NaN.
+        undefined_if: what is true of summaries for which the value is NaN; empty if it never is.
     """
 
     name: str
@@ -108,7 +108,7 @@ class Measure:
     meaning: str
     source: str = "this package"
     checked_only: bool = False
-    can_be_undefined: bool = False
+    undefined_if: str = ""
 
     @property
     def needs_every_unit(self) -> bool:
@@ -123,6 +123,11 @@ class Measure:
         return _OF_EMBEDDINGS.isdisjoint(self.needs)
 
     @property
+    def can_be_undefined(self) -> bool:
+        """Whether the value can be NaN."""
+        return bool(self.undefined_if)
+
+    @property
     def decimals(self) -> int:
         """Digits after the point of a mean that is printed."""
         return 4 if self.high == 1 and self.kind != "count" else 2
@@ -135,6 +140,13 @@ class Measure:
         if self.kind == "rate":
             return float("nan")
         return 1.0 if self.kind == "share" and self.higher_is_better is False else 0.0
+
+    def warning(self, undefined: int, pairs: int) -> str:
+        """What a mean over ``pairs`` warns of if the measure is ``undefined`` for some of them."""
+        return (
+            f"{self.name} is undefined for {undefined} of {pairs} pairs, which are excluded from its mean: "
+            f"{self.undefined_if}."
+        )
 
     def __call__(self, statistics: Mapping[str, Tensor]) -> Tensor:
         """The values, float64, from the statistics that the formula needs and ``tokens``, all of
@@ -270,7 +282,7 @@ _statistic(
     high=None,
     higher_is_better=False,
     meaning="names that the source has in no written form, each once; undefined if capitals say nothing in the summary",
-    can_be_undefined=True,
+    undefined_if="capitals say nothing in their summaries",
 )
 
 
@@ -302,7 +314,7 @@ _statistic(
     higher_is_better=False,
     meaning="`alarms / overlap`: share of the checked tokens that raise an alarm",
     checked_only=True,
-    can_be_undefined=True,
+    undefined_if="their summaries have no token that occurs in the source, or no token at all",
 )
 def alarm_rate(alarms: Tensor, overlap: Tensor) -> Tensor:
     """Undefined if nothing was checked."""

@@ -249,20 +249,14 @@ class EstimeResult:
 
     def mean(self, measure: str, layer: int | None = None) -> float:
         """The mean of a measure over the pairs for which it is defined, or NaN if there are none.
-        Takes the same arguments as `values`. If pairs are excluded from the mean of a rate, a warning
-        reports how many, once per measure.
+        Takes the same arguments as `values`. If pairs are excluded from the mean, a warning reports how
+        many, once per measure.
         """
         values = self.values(measure, layer)
         undefined = int(values.isnan().sum())
-        if undefined and MEASURES[measure].kind == "rate" and measure not in self._warned:
+        if undefined and measure not in self._warned:
             self._warned.add(measure)
-            blank = len(self.blank_indices)
-            others = len(self.unchecked_indices) - blank
-            warnings.warn(
-                f"{measure} is undefined for {undefined} of {len(values)} pairs, which are excluded from the mean "
-                f"(blank summaries: {blank}; others that share no token with their source: {others}).",
-                stacklevel=2,
-            )
+            warnings.warn(MEASURES[measure].warning(undefined, len(values)), stacklevel=2)
         return float(values.nanmean())
 
     def flags(

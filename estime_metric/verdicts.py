@@ -91,6 +91,7 @@ class WordVerdict(UnitVerdict):
 
     Attributes:
         text: the word, ``prediction[start:end]``.
+        same: as for a unit; ``None`` also if the word is new, because the source has only a part of it then.
         best_text: what the source has at ``best``; ``None`` if ``best`` is.
         kind: why the word may be an error: ``"new name"``, ``"new number"`` or ``"new word"`` if the source
             lacks it, otherwise ``"alarm"`` if it raises one, otherwise ``None``. Names and numbers are
@@ -119,8 +120,8 @@ class WordVerdict(UnitVerdict):
 
     @property
     def is_minor(self) -> bool:
-        """Whether the word is punctuation or a function word that the source has."""
-        return not self.is_content and not self.is_new
+        """Whether the word is punctuation or a function word, and not a new name or number."""
+        return not self.is_content and self.kind not in (NEW_NAME, NEW_NUMBER)
 
 
 @dataclass(frozen=True, repr=False)
@@ -212,18 +213,19 @@ class Verdicts:
             deciding = _deciding(units)
             best = source_words.widened(deciding.best)
             kinds += ["new word"] * is_lacking + ["alarm"] * (deciding.verdict == "alarm")
+            kind = min(kinds, key=KINDS.index, default=None)
             words.append(
                 WordVerdict(
                     start=start,
                     end=end,
                     verdict=deciding.verdict,
                     best=best,
-                    same=source_words.widened(deciding.same),
+                    same=source_words.widened(deciding.same) if kind in ("alarm", None) else None,
                     margin=deciding.margin,
                     graded_alarm=deciding.graded_alarm,
                     text=text,
                     best_text=None if best is None else self.source[best.start : best.end],
-                    kind=min(kinds, key=KINDS.index, default=None),
+                    kind=kind,
                     is_content=not lower_words <= FUNCTION_WORDS,
                     is_written=not is_lacking and bool(lower_words),
                     units=len(units),
@@ -247,7 +249,7 @@ class Verdicts:
         alarms, the most negative margin first. Words of the same rank are in the order of the summary.
 
         Args:
-            function_words: also alarms on function words and on punctuation.
+            function_words: also function words, such as "the", and punctuation.
         """
 
         def rank(word: WordVerdict) -> tuple[int, float]:

@@ -61,6 +61,11 @@ def blocks(page: Path) -> list[Block]:
     ]
 
 
+def anchor(heading: str) -> str:
+    """The anchor of a heading, where GitHub shows it; .ci/docs checks the site's."""
+    return re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-")
+
+
 def script(page: Path) -> str:
     """The blocks of a page that are run here as one program, which calls ``sh`` for the shell."""
     return "\n\n".join(

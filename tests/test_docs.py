@@ -4,6 +4,7 @@ why not. Links, commands and options exist.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import shlex
@@ -20,9 +21,10 @@ import estime_metric
 from docs import tables
 from tests.command import run_command
 from tests.engine.encoder.pretended_device import trained_there
-from tests.pages import LANGUAGES, PAGES, ROOT, RUN_BY, blocks, name, script
+from tests.pages import LANGUAGES, PAGES, ROOT, RUN_BY, anchor, blocks, name, script
 
-_LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
+#: File and anchor of a link to a place in the repository.
+_LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)")
 #: A line that is run in this process: settings of its environment, and the command.
 _ESTIME = re.compile(r"(?P<settings>(?:[A-Z_]+=\S+ )*)estime (?P<arguments>.+)")
 _COMMAND = re.compile(r"(?:^|`)(estime [a-z][^`\n]*)", re.MULTILINE)
@@ -31,12 +33,22 @@ _COMMAND = re.compile(r"(?:^|`)(estime [a-z][^`\n]*)", re.MULTILINE)
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_what_a_page_names_exists(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    assert [link for link in _LINK.findall(text) if not (page.parent / link).exists()] == []
+    for file, place in _LINK.findall(text):
+        target = page.parent / file if file else page
+        assert target.exists(), file
+        assert not place or place in anchors_of(target), f"{file}#{place}"
     for command in _COMMAND.findall(text.replace("\\\n", " ")):
         words = command.split()[1:]
         shown = help_of(words[0], words[1] if words[0] == "benchmark" and len(words) > 1 else "")
         for option in re.findall(r"(?<=\s)--[a-z-]+", command):
             assert f"{option} " in shown, command
+
+
+@cache
+def anchors_of(page: Path) -> set[str]:
+    """The anchors of the headings of a page."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    return {*map(anchor, re.findall(r"^#+ (.+)$", text, re.MULTILINE))}
 
 
 @cache
@@ -98,6 +110,14 @@ def run_in_shell(code: str) -> None:
 def test_the_tables_of_measures_are_current() -> None:
     text = tables.PAGE.read_text(encoding="utf-8")
     assert text == tables.generated(text), "run python docs/tables.py"
+
+
+def test_the_table_of_options_is_current() -> None:
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| `(.+?)` \|", page.split("<!-- options -->")[1], re.MULTILINE)
+    fields = dataclasses.fields(estime_metric.EstimeConfig)
+    defaults = [(field.name, repr(field.default).replace("'", '"')) for field in fields]
+    assert rows == defaults
 
 
 def test_the_reference_has_every_public_name() -> None:

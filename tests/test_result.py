@@ -99,7 +99,7 @@ def test_a_warning_for_each_measure_says_how_many_are_excluded_from_its_mean(
 ) -> None:
     result = single(alarms=[1, 0, 0, 0], overlap=[2, 0, 0, 0], tokens=[4, 3, 0, 0])
     assert result.mean("alarms") == 0.25  # every pair has a number of alarms
-    message = r"is undefined for 3 of 4 pairs.* summaries: 2; others .*: 1\)\.$"
+    message = "is undefined for 3 of 4 pairs.* no token that occurs in the source"
     with pytest.warns(UserWarning, match=f"alarm_rate {message}"):
         assert result.mean("alarm_rate") == 0.5
     assert result.mean("alarm_rate") == 0.5  # no second warning

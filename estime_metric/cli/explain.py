@@ -61,7 +61,7 @@ def explain(
             (default: all; 2 with --example)
         worst: Explain the N pairs with the highest inconsistency, the worst first. If the file has the
             scores of 'estime score --keep-texts', these are used; otherwise all pairs are scored.
-        function_words: Also list alarms on function words and on punctuation.
+        function_words: List every word, also function words and punctuation.
         output: Write a page (.html) or data (.jsonl, '-' for standard output).
     """
     inputs = texts.choose((file,) if file is not None else ())

@@ -66,7 +66,9 @@ def build(handlers: Handlers) -> gr.Blocks:
                 source = _text_box("Source", opening[0], lines=9)
                 summary = _text_box("Summary", opening[1], lines=5)
                 other = _text_box("Second summary (optional, to compare)", "", lines=2)
-                button = gr.Button("Explain", variant="primary", elem_id="explain")
+                with gr.Row():
+                    button = gr.Button("Explain", variant="primary", elem_id="explain", scale=3)
+                    stop = gr.Button("Stop", elem_id="stop", scale=1, min_width=80)
                 picked = gr.Examples(
                     list(examples.values()),
                     [source, summary, other],
@@ -82,7 +84,7 @@ def build(handlers: Handlers) -> gr.Blocks:
         def draw(source: str | None, summary: str | None, other: str | None) -> str:
             return handlers.draw(source or "", summary or "", other or "")
 
-        for event in (button.click, picked.load_input_event.then):
+        drawings = [
             event(
                 draw,
                 [source, summary, other],
@@ -90,7 +92,13 @@ def build(handlers: Handlers) -> gr.Blocks:
                 trigger_mode="always_last",
                 api_visibility="private",
                 **_EVENT,
-            ).then(None, js=SHOW_RESULT, api_visibility="private")
+            )
+            for event in (button.click, picked.load_input_event.then)
+        ]
+        for drawing in drawings:
+            drawing.then(None, js=SHOW_RESULT, api_visibility="private")
+        # The page waits no longer, and keeps its last result; the encoder ends the call that it has begun.
+        stop.click(None, cancels=drawings, api_visibility="private")
 
         def explain(source: str, summary: str) -> dict[str, Any]:
             """Finds words of a summary that may be inconsistent with the source text that it summarizes.

@@ -35,6 +35,7 @@ TOKENS = 4_000
 CACHE_BYTES = 400_000_000
 
 #: What a visitor reads of texts whose scores may not be reliable.
+EMPTY_HERE = "The summary is empty, so there was nothing to check. It has the worst value, 1."
 SWAPPED_HERE = "The summary is longer than the source. Have you swapped them?"
 FOREIGN_HERE = (
     "The texts do not seem to be in English, the only language that this page reads, so the result is "
@@ -84,8 +85,10 @@ class Handlers:
         message for the page; the log gets its type and no text.
         """
         try:
-            if not source.strip():
+            if not source.strip() and not summary.strip():
                 raise RefusedError("Paste a source and its summary, or pick an example.")
+            if not source.strip():
+                raise RefusedError("The source is missing: paste the text that was summarized.")
             summaries = [summary, other] if other.strip() else [summary]
             explanations, warnings = self._explain(summaries, source)
             names = ["Summary", "Second summary"][: len(summaries)]
@@ -93,6 +96,8 @@ class Handlers:
                 name: explanation.inconsistency
                 for name, explanation in zip(names, explanations, strict=True)
             }
+            if not summary.strip():
+                warnings = [EMPTY_HERE, *warnings]
             parts = [page.notice(warning) for warning in warnings]
             if len(summaries) > 1:
                 parts.append(page.verdict(*explanations))
@@ -113,7 +118,7 @@ class Handlers:
         Raises ValueError if a text is blank or too long; the message is for the caller.
         """
         if not source.strip() or not summary.strip():
-            raise RefusedError("The source or the summary is blank.")
+            raise RefusedError(f"The {'summary' if source.strip() else 'source'} is blank.")
         (explanation,), warnings = self._explain([summary], source)
         words = [
             {

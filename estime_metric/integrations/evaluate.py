@@ -144,11 +144,10 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
             citation=bibtex(),
             inputs_description=_INPUTS,
             license="Apache-2.0",
+            homepage="https://aclanthology.org/2021.eval4nlp-1.10",
+            codebase_urls=["https://github.com/PrimerAI/blanc"],  # the authors' code
             features=datasets.Features({"predictions": text, "sources": text}),
-            reference_urls=[
-                "https://aclanthology.org/2021.eval4nlp-1.10",
-                "https://arxiv.org/abs/2104.05156",
-            ],
+            reference_urls=["https://arxiv.org/abs/2104.05156"],
         )
 
     def add(

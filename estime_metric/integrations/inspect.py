@@ -35,8 +35,8 @@ def _lasting_thread(process: int) -> ThreadPoolExecutor:
 
 @scorer(metrics={"*": [mean(), stderr()]})  # type: ignore[untyped-decorator]
 def estime(
+    source: str,
     measures: str | Sequence[str] = REPORTED,
-    source: str | None = None,
     explain: bool = True,
     **options: Any,
 ) -> Scorer:
@@ -45,12 +45,12 @@ def estime(
     Samples are scored one after another, off the event loop. Equal sources are encoded once.
 
     Args:
+        source: the field of the sample's metadata that contains the text that was summarized. The
+            sample's input is not it, because it has the instruction too.
         measures: the measures that are logged, each under its name; by default those of a report,
             ``REPORTED``. ``blank`` is always logged too:
             1 for a summary without tokens, otherwise 0. If a measure is undefined for a sample, the
             sample is excluded from its mean and standard error.
-        source: the field of the sample's metadata that contains the source. If it is ``None``, the
-            source is the sample's input; if the input has several messages, the last user message.
         explain: put `Explanation` into the score: its text as the score's explanation, and its
             `surest_words` into the metadata.
         options: options of `EstimeConfig`, and ``cache`` (see `ESTIME`). Only one layer is supported.
@@ -74,31 +74,31 @@ def estime(
     check_one_layer(scorer.config.layers)
 
     def score_now(summary: str, text: str) -> Score:
-        result = scorer.score([summary], [text])
-        (values,) = result
-        metadata: dict[str, Any] = {
-            name: None if math.isnan(value) else value for name, value in values.items()
-        }
-        metadata["signature"] = result.signature
+        metadata: dict[str, Any] = {}
         shown = None
         if explain:
             explanation = scorer.explain(summary, text)
+            values = {name: explanation.value(name) for name in scorer.config.reported_measures}
             shown = str(explanation)
             metadata["words"] = [word.to_dict() for word in explanation.surest_words()]
+        else:
+            (values,) = scorer.score([summary], [text])
+        defined = {name: None if math.isnan(value) else value for name, value in values.items()}
         return Score(
             value={name: values[name] for name in logged},  # NaN is unscored
             answer=summary,
             explanation=shown,
-            metadata=metadata,
+            metadata={**defined, "signature": scorer.signature, **metadata},
         )
 
     async def score(state: TaskState, target: Target) -> Score:
-        if source is not None and source not in state.metadata:
+        if source not in state.metadata:
             raise ValueError(
                 f"Expected the metadata of sample {state.sample_id!r} to have the field {source!r}, but it does not."
             )
-        text = state.input_text if source is None else state.metadata[source]
-        scoring = _lasting_thread(os.getpid()).submit(score_now, state.output.completion, text)
+        scoring = _lasting_thread(os.getpid()).submit(
+            score_now, state.output.completion, state.metadata[source]
+        )
         return await run_sync(scoring.result)
 
     return score

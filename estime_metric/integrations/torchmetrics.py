@@ -362,11 +362,8 @@ class ESTIME(Metric):
         pairs = int(count[0, self._measures.index("tokens")])  # their number is never undefined
         for measure in returned:
             undefined = pairs - int(count[0, self._measures.index(measure)])
-            if undefined and MEASURES[measure].kind == "rate":
-                rank_zero_warn(
-                    f"{measure} is undefined for {undefined} of {pairs} pairs, which are excluded from its mean: "
-                    "their summaries have no token that occurs in the source, or no token at all."
-                )
+            if undefined:
+                rank_zero_warn(MEASURES[measure].warning(undefined, pairs))
         summed = self.total + values.nansum(0)
         means = summed / count
         blank = self._measures.index("blank")

@@ -17,6 +17,9 @@ LEAST_COLORED = 0.1
 #: A graded alarm above this is an alarm.
 ALARM_FROM = 0.5
 
+#: How many of the surest words are listed. All of them are marked in the summary.
+LISTED = 10
+
 #: What the colors mean.
 COLORS = (
     "The color is the graded alarm of a word, from 0 to 1; a word that the source does not have has the "
@@ -34,12 +37,11 @@ KIND_HEADINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A number: how it is written, what it means, and whether it has the color of alarms."""
+    """A number: how it is written, and what it means."""
 
     name: str
     value: str
     meaning: str
-    alarming: bool = False
 
 
 def pieces(explanation: Verdicts) -> Iterator[tuple[str, WordVerdict | None]]:
@@ -76,7 +78,6 @@ def counts(explanation: Verdicts) -> list[Count]:
             "alarms",
             f"{explanation.alarms}",
             f"{unit}s whose best match in the source is a different {unit}: the paper's score",
-            alarming=explanation.alarms > 0,
         ),
         Count(
             "graded alarms",
@@ -157,13 +158,20 @@ def plain_text(explanation: Verdicts) -> str:
     """
     lines = [", ".join(f"{count.name} {count.value}" for count in counts(explanation))]
     lines += filter(None, [remark(explanation)])
-    for word in explanation.surest_words():
+    surest = explanation.surest_words()
+    for word in surest[:LISTED]:
         why = word.kind
         if why == "alarm" and word.best_text is not None:
             best = " ".join(word.best_text.split())
             why = f"alarm, best match in the source is {best!r} (margin {margin(word)})"
         lines.append(f"- {' '.join(word.text.split())!r}: {why}{passage(word, ', ')}")
+    lines += filter(None, [unlisted(len(surest) - LISTED)])
     return "\n".join([*lines, explanation.signature])
+
+
+def unlisted(number: int) -> str:
+    """What is said of the surest words that are not listed, if there are any."""
+    return f"and {number} more" if number > 0 else ""
 
 
 def note(word: WordVerdict, unit: str) -> str:

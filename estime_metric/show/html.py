@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import chain, pairwise
@@ -67,9 +67,9 @@ def to_html(
     """A page of one explanation or several: each summary with its verdicts next to its source with the
     evidence. Style and script are inside, and it loads nothing from anywhere.
 
-    Nothing in the texts is read as HTML. The `surest_words` of each summary are listed below it; those on
-    function words and punctuation are behind a switch. Several explanations have an index. What the numbers and colors mean is written
-    once above them, and so is the signature if it is the same for all.
+    Nothing in the texts is read as HTML. The first `surest_words` of each summary are listed below it; function
+    words and punctuation are behind a switch. Several explanations have an index. What the numbers and colors mean is
+    written once above them, folded, and so is the signature if it is the same for all.
 
     Args:
         explanations: what is shown; an empty list gives a page that says so.
@@ -157,7 +157,8 @@ def of_one_source(
             "remark": captions.remark(explanation),
             "pieces": list(captions.pieces(explanation)),
             "indices": {word.start: index for index, word in enumerate(explanation.words)},
-            "kinds": _by_kind(explanation.surest_words(function_words=True)),
+            "kinds": _by_kind(explanation),
+            "more": captions.unlisted(len(explanation.surest_words()) - captions.LISTED),
         }
         for name, explanation in zip(names, explanations, strict=True)
     ]
@@ -179,11 +180,13 @@ def of_one_source(
     )
 
 
-def _by_kind(words: Iterable[WordVerdict]) -> dict[str, list[WordVerdict]]:
-    """Heading of a kind -> its words."""
+def _by_kind(explanation: Verdicts) -> dict[str, list[WordVerdict]]:
+    """Heading of a kind -> its words that are listed, and function words and punctuation."""
+    sure = explanation.surest_words()[: captions.LISTED]
     kinds: dict[str, list[WordVerdict]] = {}
-    for word in words:
-        kinds.setdefault(captions.KIND_HEADINGS[word.kind or ""], []).append(word)
+    for word in explanation.surest_words(function_words=True):
+        if word.is_minor or word in sure:
+            kinds.setdefault(captions.KIND_HEADINGS[word.kind or ""], []).append(word)
     return kinds
 
 

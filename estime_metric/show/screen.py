@@ -10,7 +10,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from estime_metric._messages import counted, printable
+from estime_metric._messages import printable
 from estime_metric.show import captions
 from estime_metric.verdicts import Evidence, Verdicts, WordVerdict
 
@@ -33,10 +33,12 @@ def to_terminal(
 
     Args:
         console: where to print. (default: standard output)
-        function_words: also number alarms on function words and on punctuation.
+        function_words: number every word, not only the first ones, and function words and punctuation too.
     """
     console = console or Console()
-    surest = explanation.surest_words(function_words=function_words)
+    every = explanation.surest_words(function_words=True)
+    sure = every if function_words else explanation.surest_words()
+    surest = every if function_words else sure[: captions.LISTED]
     console.print(_counts(explanation))
     if remark := captions.remark(explanation):
         console.print(Text(f"\n{remark}"))
@@ -47,9 +49,10 @@ def to_terminal(
     if surest:
         console.print(Rule("the surest words first", style=QUIET, align="left"))
         console.print(_table(explanation, surest, console.width))
-    if hidden := len(explanation.surest_words(function_words=True)) - len(surest):
-        what = f"{counted(hidden, 'alarm')} on function words or punctuation not listed"
-        console.print(Text(what, style=QUIET))
+    if more := captions.unlisted(len(sure) - len(surest)):
+        console.print(Text(more, style=QUIET))
+    if hidden := len(every) - len(sure):
+        console.print(Text(f"not listed: function words and punctuation ({hidden})", style=QUIET))
     console.print(Text(f"\n{explanation.signature}", style=QUIET, overflow="fold"))
 
 

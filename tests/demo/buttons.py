@@ -77,7 +77,10 @@ def press_every_button(url: str) -> None:
         page.get_by_text("Compare: Morgenrot").click()
         page.locator("#result .demo-verdict").wait_for()
         ids = page.locator("button[id]").evaluate_all("all => all.map((one) => one.id)")
-        assert [name for name in ids if not name.startswith("component-") and name] == ["explain"]
+        assert [name for name in ids if not name.startswith("component-") and name] == [
+            "explain",
+            "stop",
+        ]
     assert not problems, "\n".join(problems)
 
 

@@ -26,10 +26,13 @@ def scorer() -> EstimeScorer:
 
 
 def test_empty_texts(handlers: Handlers) -> None:
-    assert "Paste a source and its summary" in handlers.draw(" \n", "The cat.", "")
-    assert "The summary is empty" in handlers.draw(SOURCE, "", "")
-    with pytest.raises(ValueError, match="The source or the summary is blank"):
-        handlers.describe(SOURCE, " ")
+    assert "Paste a source and its summary" in handlers.draw(" \n", "", "")
+    assert "The source is missing" in handlers.draw(" \n", "The cat.", "")
+    drawn = handlers.draw(SOURCE, "", "")
+    assert drawn.index("The summary is empty") < drawn.index("demo-scale")
+    for texts, blank in (((SOURCE, " "), "summary"), (("", "The cat."), "source")):
+        with pytest.raises(ValueError, match=f"The {blank} is blank"):
+            handlers.describe(*texts)
 
 
 def test_two_summaries_are_compared_and_no_system_is_called_better(

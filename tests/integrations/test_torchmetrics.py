@@ -117,6 +117,10 @@ def test_undefined_values_are_counted_in_a_warning(bert_folder: str, pairs: Pair
         metric.update(**named([some[number] for number in numbers]), ids=ids)
     with pytest.warns(UserWarning, match="alarm_rate is undefined for 3 of 7 pairs"):
         assert metric.compute()["blank"] == 2  # a number, not a share
+    names = ESTIME(measure="new_names", model=bert_folder, cache=None)
+    names.update(["anna sat."], sources=["Anna sat on the mat."])
+    with pytest.warns(UserWarning, match="new_names is undefined for 1 of 1 pairs.* capitals"):
+        assert names.compute().isnan()
 
 
 def test_sources_go_by_keyword_since_others_targets_are_references(alarms: MakeMetric) -> None:

@@ -148,11 +148,17 @@ def test_the_surest_words_are_listed_and_the_others_are_behind_a_switch(
     units = page.with_class("estime-unit")
     buttons = [element for element in page.elements if "data-unit" in element]
     listed = [units[int(button["data-unit"])]["text"] for button in buttons]
-    every = example.surest_words(function_words=True)
-    assert sorted(listed) == sorted(word.text for word in every)
-    sure = [button["text"] for button in buttons if "estime-minor" not in button.get("class", "")]
-    assert sure[:3] == ["eighteen million", "after", "twelve source: four"]
-    assert len(sure) == len(example.surest_words())
+    sure, every = example.surest_words(), example.surest_words(function_words=True)
+    minor = [word for word in every if word.is_minor]
+    assert len(sure) > 10
+    assert len(every) == len(sure) + len(minor)
+    assert sorted(listed) == sorted(word.text for word in [*sure[:10], *minor])
+    shown = [button["text"] for button in buttons if "estime-minor" not in button.get("class", "")]
+    assert len(shown) == 10
+    assert shown[:3] == ["eighteen million", "after", "twelve source: four"]
+    assert f"and {len(sure) - 10} more, marked in the summary" in page.texts_with_class(
+        "estime-none"
+    )
     assert len(page.with_class("estime-switch")) == 1
 
 

@@ -187,7 +187,7 @@ def compare_all(
     Args:
         test: ``"bootstrap"`` or ``"williams"``.
         levels, methods: some of `LEVELS` and of `METHODS`; Williams' test has those listed in
-        `williams_test`.
+            `williams_test`.
         options: of the test.
 
     Returns:

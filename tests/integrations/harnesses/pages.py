@@ -29,10 +29,8 @@ def run_section(
     that name. The encoder ``embedded`` is the small one there.
     """
     shutil.copytree(ROOT / "docs" / "examples", folder, dirs_exist_ok=True)
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-    section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     printed: list[str] = []
-    for language, title, block in _BLOCK.findall(section):
+    for language, title, block in _BLOCK.findall(section_of(page, heading)):
         if title:
             (folder / title).write_text(block, encoding="utf-8")
             continue
@@ -45,6 +43,12 @@ def run_section(
         printed.append(shown.read_text(encoding="utf-8"))
         assert process.exitcode == 0, block + printed[-1] + (folder / "said").read_text("utf-8")
     return printed
+
+
+def section_of(page: str, heading: str) -> str:
+    """The text of a section of a page."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
 
 
 def _run(

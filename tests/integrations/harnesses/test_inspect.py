@@ -52,7 +52,7 @@ def run(folder: Path, pairs: Pairs, scorer: Any) -> Any:
 def test_scores_metrics_and_explanations(bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
     pairs = [*pairs, ("☃☃☃", pairs[0][1]), ("", pairs[0][1])]
     log = run(
-        tmp_path, pairs, estime("alarms,alarm_rate", "article", model=bert_folder, cache=None)
+        tmp_path, pairs, estime("article", "alarms,alarm_rate", model=bert_folder, cache=None)
     )
     scorer = EstimeScorer(model=bert_folder)
     result = scorer.score(*unzip(pairs))
@@ -71,17 +71,21 @@ def test_scores_metrics_and_explanations(bert_folder: str, pairs: Pairs, tmp_pat
         assert score.metadata["words"] == [word.to_dict() for word in explanation.surest_words()]
 
 
-def test_the_input_is_the_source_and_a_missing_field_is_named(
-    bert_folder: str, pairs: Pairs, tmp_path: Path
+def test_each_summary_is_encoded_once_and_a_missing_field_is_named(
+    bert_folder: str, pairs: Pairs, tmp_path: Path, scored: list[int]
 ) -> None:
-    log = run(tmp_path / "input", pairs[:3], estime(explain=False, model=bert_folder))
-    for sample in log.samples:
-        summary, source = pairs[sample.id]
-        expected = EstimeScorer(model=bert_folder).score([summary], [source + str(sample.id)])
-        score = sample.scores["estime"]
-        assert score.value["inconsistency"] == expected.mean("inconsistency")
-        assert score.explanation is None
-    log = run(tmp_path / "field", pairs[:1], estime(source="text", model=bert_folder))
+    logged = []
+    for explain in (True, False):
+        scorer = estime("article", explain=explain, model=bert_folder)
+        log = run(tmp_path / str(explain), pairs[:3], scorer)
+        scores = [sample.scores["estime"] for sample in log.samples]
+        assert [score.explanation is not None for score in scores] == [explain] * 3
+        logged.append({score.answer: score.value for score in scores})
+    assert scored == [1] * 3  # without explanations: an explanation has the values
+    assert logged[0].keys() == logged[1].keys()
+    for summary, values in logged[0].items():
+        assert values == pytest.approx(logged[1][summary], rel=1e-5, abs=1e-5, nan_ok=True)
+    log = run(tmp_path / "field", pairs[:1], estime("text", model=bert_folder))
     assert log.status == "error"
     assert "metadata of sample 0 to have the field 'text'" in log.error.message
 

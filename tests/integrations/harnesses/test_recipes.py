@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import sys
@@ -20,7 +21,7 @@ from estime_metric.measures import REPORTED
 from tests.command import json_rows
 from tests.families import byte_level
 from tests.integrations.conftest import Pairs, unzip
-from tests.integrations.harnesses.pages import run_section
+from tests.integrations.harnesses.pages import run_section, section_of
 from tests.pages import ROOT, blocks
 
 #: Why tests are skipped if TensorBoard is missing.
@@ -53,13 +54,13 @@ def test_the_trainers_padding_is_no_text(bert_folder: str, pairs: Pairs) -> None
 
 
 @pytest.mark.filterwarnings("ignore")  # Lightning and torch warn of each other
-def test_the_worst_of_an_epoch_are_shown_in_a_loop_and_in_lightning(
+def test_the_worst_of_an_epoch_are_shown_in_a_loop(
     training_device: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The blocks of the page up to these, in order; the summaries are the sources' first sentences."""
     pytest.importorskip("tensorboard", reason=UNSEEN)
     page = blocks(ROOT / "docs" / "training.md")
-    (last,) = (number for number, block in enumerate(page) if "Watched" in block.code)
+    (last,) = (number for number, block in enumerate(page) if "SummaryWriter" in block.code)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(embedded.PATHS, "embedded", embedded.SMALL)
     names: dict[str, Any] = {"__name__": "__main__"}
@@ -77,19 +78,15 @@ def test_the_worst_of_an_epoch_are_shown_in_a_loop_and_in_lightning(
         f"{explanation.inconsistency:.2f}: {summary}"
         for summary, explanation in zip(summaries, explanations, strict=True)
     ]
-    for folder in ("runs", "runs/lightning_logs/version_0"):
-        shown = texts_in(tmp_path / folder, "val/worst")
-        assert [*shown] == [0, 1]
-        for text in shown.values():
-            assert sorted(text.replace("**", "").split("\n\n")) == sorted(marked)
-
-    for name in ("inconsistency", "copied_density", "tokens"):
-        assert steps_of(tmp_path / "runs/lightning_logs/version_0", f"val/{name}") == [0, 1]
+    shown = texts_in(tmp_path / "runs", "val/worst")
+    assert [*shown] == [0, 1]
+    for text in shown.values():
+        assert sorted(text.replace("**", "").split("\n\n")) == sorted(marked)
 
     explanation = EstimeScorer().explain("Maria bought the\n\nold car.", sources[0])
-    shown = f"{explanation.inconsistency:.2f}: **Maria** bought the **old** **car**."
-    assert names["as_markdown"](explanation) == shown
-    assert example.as_markdown(explanation) == shown
+    expected = f"{explanation.inconsistency:.2f}: **Maria** bought the **old** **car**."
+    assert names["as_markdown"](explanation) == expected
+    assert example.as_markdown(explanation) == expected
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -174,8 +171,9 @@ def test_the_page_of_mlflow(tmp_path: Path) -> None:
     (printed,) = run_section(
         "harnesses.md", "MLflow", tmp_path, without_other_clients, MLFLOW_DISABLE_TELEMETRY="true"
     )
-    page = (ROOT / "docs" / "harnesses.md").read_text(encoding="utf-8")
-    article, *summaries = re.findall(r"^(?:article =|   ) \"(.+)\"", page, re.MULTILINE)[-3:]
+    article, *summaries = re.findall(
+        r"(?m)^(?:article =|   ) \"(.+)\"", section_of("harnesses.md", "MLflow")
+    )
     scorer = EstimeScorer(model="embedded-small")
     result = scorer.score(summaries, [article] * 2)
     for name in REPORTED:
@@ -184,6 +182,75 @@ def test_the_page_of_mlflow(tmp_path: Path) -> None:
     for summary in summaries:
         shown = str(scorer.explain(summary, article)).replace(result.signature, _signature(result))
         assert shown in printed
+
+
+def test_the_page_of_deepeval(tmp_path: Path) -> None:
+    pytest.importorskip("deepeval")
+    (printed,) = run_section("harnesses.md", "DeepEval", tmp_path, DEEPEVAL_TELEMETRY_OPT_OUT="1")
+    passages, answers = _lists_of("DeepEval")
+    explanations = EstimeScorer(model="embedded-small").explain_pairs(answers, [passages] * 2)
+    for explanation, passes in zip(explanations, (True, False), strict=True):
+        reason = str(explanation).replace("embedded-small", "embedded")
+        (score,) = re.findall(rf"(?m)^([\d.]+) {passes} {re.escape(reason)}$", printed)
+        assert float(score) == pytest.approx(1 - explanation.inconsistency)
+
+
+def test_the_page_of_ragas(tmp_path: Path) -> None:
+    pytest.importorskip("ragas")
+    (printed,) = run_section("harnesses.md", "ragas", tmp_path, RAGAS_DO_NOT_TRACK="true")
+    columns = json.loads(printed.splitlines()[-1])
+    passages, answers = _lists_of("ragas")
+    result = EstimeScorer(model="embedded-small").score(answers, [passages] * 2)
+    assert {*columns} == {"inconsistency", "new_names", "new_numbers"}
+    for name, values in columns.items():
+        assert [*values.values()] == pytest.approx(result.values(name).tolist(), abs=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")  # ragas warns of itself and of LangChain
+def test_an_error_of_the_ragas_metric_is_raised_or_becomes_nan(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("ragas")
+    monkeypatch.setenv("RAGAS_DO_NOT_TRACK", "true")
+    from ragas import EvaluationDataset, evaluate
+
+    from docs.examples.ragas_metric import Estime
+
+    row = {"user_input": "Why?", "retrieved_contexts": ["..."], "response": "It was closed."}
+    dataset = EvaluationDataset.from_list([row])
+    with pytest.raises(ValueError, match="sources"):
+        evaluate(dataset, metrics=[Estime()], raise_exceptions=True, show_progress=False)
+    values = evaluate(dataset, metrics=[Estime()], show_progress=False)["inconsistency"]
+    assert np.isnan(values).tolist() == [True]
+
+
+@pytest.mark.filterwarnings("ignore")  # LightEval's dependencies warn
+def test_the_recipe_of_lighteval() -> None:
+    pytest.importorskip("lighteval")
+    from lighteval.metrics import apply_metric
+    from lighteval.models.model_output import ModelResponse
+    from lighteval.tasks.requests import Doc
+
+    from docs.examples.lighteval_metric import estime
+
+    source = "Engineers had found rust in four of the twelve main beams of the bridge."
+    summaries = ["Engineers had found rust in four beams.", "rust was found in nine beams."]
+    document = Doc(query="", choices=[""], gold_index=0, specific={"source": source})
+    responses = [ModelResponse(text=[summary]) for summary in summaries]
+    rows = apply_metric(responses, [document] * 2, [estime])
+    result = EstimeScorer().score_candidates(summaries, source)
+    for name, mean in estime.get_corpus_aggregations().items():
+        assert mean([row[name] for row in rows]) == pytest.approx(result.mean(name), abs=1e-6)
+    assert {*rows[0]} == {*REPORTED}
+
+
+def _lists_of(heading: str) -> tuple[list[str], list[str]]:
+    """The passages and the answers in the block of a section of the page."""
+    lists = re.findall(
+        r"(?ms)^(?:passages|answers) = (\[.*?\])$", section_of("harnesses.md", heading)
+    )
+    passages, answers = map(ast.literal_eval, lists)
+    return passages, answers
 
 
 def _signature(result: EstimeResult) -> str:
