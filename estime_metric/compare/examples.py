@@ -277,9 +277,9 @@ def _numbers(table: pd.DataFrame, column: str, name: str) -> Floats:
     cells = table[column]
     if cells.dtype.kind not in "biuf":  # not numbers alone
         cells = cells.map(lambda cell: math.inf if (n := number_of(cell)) is None else n)
-    values = cells.to_numpy(np.float64)
+    values: Floats = cells.to_numpy(np.float64)
     for line, cell in table[column][np.isinf(values)].items():
         raise ValueError(
             f"Expected column {column!r} of {name} to contain finite numbers, but line {line} has {cell!r}."
         )
-    return np.round(values, DECIMALS) if measure_of(column) in MEASURES else values
+    return values.round(DECIMALS) if measure_of(column) in MEASURES else values
