@@ -9,7 +9,8 @@ from typing import Any
 from estime_metric.config import SPLITTERS, TAGGERS, EstimeConfig
 from estime_metric.table.formats import parsed
 from estime_metric.table.output import GZIP
-from estime_metric.table.table import read, record_of
+from estime_metric.table.scores import Scores
+from estime_metric.table.table import record_of
 
 #: Options in a record that belong to the machine.
 _MACHINE_OPTIONS = ("device", "token_budget")
@@ -89,7 +90,7 @@ def _content(path: Path) -> dict[str, Any]:
         if (
             path.suffix.lower() == GZIP
         ):  # the record may be that of the plain file, written again since
-            return dict(read(path).attrs["record"])
+            return dict(Scores.read(path).record)
         return record_of(path)
     options, problem = parsed(path.read_text(encoding="utf-8-sig", errors="surrogateescape"))
     if problem:

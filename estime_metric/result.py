@@ -30,8 +30,9 @@ from estime_metric.signature import Signature
 from estime_metric.table.formats import WRITABLE
 from estime_metric.table.intervals import Interval, intervals, source_id
 from estime_metric.table.output import check_writable
+from estime_metric.table.scores import Scores
 from estime_metric.table.summary import Summary
-from estime_metric.table.table import LINE, SIGNATURE, SOURCE_ID, rows_of, write
+from estime_metric.table.table import LINE, SIGNATURE, SOURCE_ID
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -345,7 +346,7 @@ class EstimeResult:
 
     def table(self, measures: Sequence[str] | None = None, *, texts: bool = False) -> DataFrame:
         """The table of scores: one row per pair, as ``estime score -o`` writes it and
-        `estime_metric.table.table.read` reads it.
+        `estime_metric.compare.read_scores` reads it.
 
         Args:
             measures: the measures (default: `measures`).
@@ -370,8 +371,7 @@ class EstimeResult:
         if self._sources is not None:
             columns[SOURCE_ID] = [source_id(source) for source in self._sources]
         table = pandas.DataFrame(columns).assign(**{SIGNATURE: str(self.signature)})
-        table.attrs["record"] = {SIGNATURE: str(self.signature)}
-        return table
+        return Scores(table, {SIGNATURE: str(self.signature)}).to_frame()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes `table`: JSON Lines, CSV or Parquet, by the ending of ``path``. ``estime compare``
@@ -383,7 +383,7 @@ class EstimeResult:
         """
         output = Path(path)
         check_writable(output, endings=WRITABLE)
-        write(output, rows_of(self.table()))
+        Scores.of(self.table()).write(output)
 
     def worst(
         self, number: int = 5, measure: str = RECOMMENDED, layer: int | None = None

@@ -21,7 +21,6 @@ from estime_metric.measures import (
 )
 from estime_metric.table.formats import WRITABLE
 from estime_metric.table.intervals import source_id
-from estime_metric.table.table import read
 
 CONFIG = EstimeConfig(model="m", revision="r", layers=(2, 5))
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,11 +24,10 @@ from estime_metric.measures import (
     measure_of,
 )
 from estime_metric.table.rows import Layout, check_delimiter, header_hint
-from estime_metric.table.table import number_of, read
+from estime_metric.table.scores import Scores
+from estime_metric.table.table import number_of
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from estime_metric.table.threshold import Calibration
 
 FEW = 10  # with fewer summaries of a class, the next sample would move the threshold far
@@ -82,10 +82,11 @@ def calibrate(
     problems: list[str] = []
     layout = Layout(source_column=source_column, delimiter=delimiter)
     check_delimiter(layout, [labeled])
-    rows = _read(labeled, score, label, layout, problems)
+    scores = _read(labeled, score, label, layout, problems)
     warn_of_rows(problems)
+    rows = scores.frame
     labels = rows[label].astype(int).tolist()
-    sources = source_ids(rows, source_column)
+    sources = source_ids(scores, source_column)
     is_higher_better = HIGHER_IS_BETTER.get(measure_of(score), higher)
     try:
         calibration = find_threshold(
@@ -105,13 +106,14 @@ def calibrate(
     return 1 if problems else 0
 
 
-def _read(path: Path, score: str, label: str, layout: Layout, problems: list[str]) -> DataFrame:
+def _read(path: Path, score: str, label: str, layout: Layout, problems: list[str]) -> Scores:
     """The rows with a score and a label, both as numbers. ``problems`` gets a sentence for each other row.
     Raises ValueError if no row has both.
     """
     from estime_metric.compare.join import check_column  # imports pandas: slow
 
-    rows = read(path, layout, own_columns=[label], skipped=problems)
+    scores = Scores.read(path, layout, own_columns=[label], skipped=problems)
+    rows = scores.frame
     if rows.empty:
         raise ValueError(
             f"Expected labeled summaries in {path.name}, but it has no rows{header_hint(path)}."
@@ -122,10 +124,11 @@ def _read(path: Path, score: str, label: str, layout: Layout, problems: list[str
         further = "" if score in BASE_MEASURES else f" --measures {measure_of(score)}"
         advice = f"'estime score {path.name}{further} -o FILE' computes it."
     check_column(rows, score, path.name, advice)
-    scores, labels = rows[score].map(number_of).astype(float), rows[label].map(_label)
-    is_usable = scores.notna() & labels.notna()
+    numbers, labels = scores.numbers(score), rows[label].map(_label)
+    is_number = numbers.abs() < math.inf
+    is_usable = is_number & labels.notna()
     for line, value, truth in rows.loc[~is_usable, [score, label]].itertuples(name=None):
-        if math.isnan(scores[line]):
+        if not is_number[line]:
             problems.append(_problem(line, score, value, "a number"))
         else:
             problems.append(_problem(line, label, truth, "0 or 1"))
@@ -133,7 +136,7 @@ def _read(path: Path, score: str, label: str, layout: Layout, problems: list[str
         raise ValueError(
             f"Expected labeled summaries in {path.name}, but got none ({problems[0]})."
         )
-    return rows.assign(**{score: scores, label: labels})[is_usable]
+    return replace(scores, frame=rows.assign(**{score: numbers, label: labels})[is_usable])
 
 
 def _label(cell: Any) -> float:

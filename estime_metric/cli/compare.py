@@ -116,10 +116,9 @@ def compare(
     _check_outputs(inputs, texts, output, plot, as_json=as_json, overwrite=overwrite)
     # These import pandas: slow.
     from estime_metric.cli.printed_comparison import print_comparison
-    from estime_metric.compare.differences import compare_systems
     from estime_metric.compare.gate import judge
     from estime_metric.compare.read import baseline_of, name_files, read_systems
-    from estime_metric.compare.scoring import score_missing
+    from estime_metric.compare.scoring import compare as compare_systems
     from estime_metric.compare.sentences import to_dict
 
     files = name_files(inputs)
@@ -128,10 +127,9 @@ def compare(
     skipped: list[str] = []
     systems = read_systems(files, request, skipped)
     warn_of_rows(skipped)
-    scored = score_missing(
+    compared = compare_systems(
         systems, request, gate=gate if fail_if_worse else None, progress=not quiet
     )
-    compared = compare_systems(scored, request)
     for problem in compared.unmatched:
         warn(problem)
     content = to_dict(compared)

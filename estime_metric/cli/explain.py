@@ -19,7 +19,8 @@ from estime_metric.table.formats import Line
 from estime_metric.table.output import check_writable, write_text
 from estime_metric.table.pairs import no_pairs, read_lines, valid_lines
 from estime_metric.table.rows import Layout
-from estime_metric.table.table import LINE, read, record_of, write
+from estime_metric.table.scores import Scores
+from estime_metric.table.table import LINE, record_of, write
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
@@ -151,7 +152,7 @@ def _worst_first(
 ) -> list[Line]:
     """The lines, the worst first: by the scores in the file if it has any."""
     if layout.source_file is None and record_of(path):
-        scores = read(path, layout, skipped=[])
+        scores = Scores.read(path, layout, skipped=[]).frame
         if RECOMMENDED in scores:
             by_number = {line.number: line for line in lines}
             order = scores[RECOMMENDED].sort_values(ascending=False, kind="stable").index

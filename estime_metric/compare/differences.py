@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from estime_metric.checks import check_choice
-from estime_metric.compare.examples import PROPERTIES, Examples, match_examples
+from estime_metric.compare.examples import PROPERTIES, Examples, match
 from estime_metric.compare.failures import is_broken
 from estime_metric.compare.request import Request
 from estime_metric.compare.unfit import uncomparable, why_not
@@ -19,6 +19,7 @@ from estime_metric.measures import TEMPERATURE, Measure
 from estime_metric.table.arrays import Floats, group_codes
 from estime_metric.table.intervals import Interval, intervals
 from estime_metric.table.rows import Layout
+from estime_metric.table.scores import Scores
 from estime_metric.table.significance import (
     approximate_randomization,
     group_sums,
@@ -153,12 +154,12 @@ def compare_scores(
         id_column=id_column,
         layout=Layout(source_column=source_column, summary_column=summary_column),
     )
-    return compare_systems(systems, request)
+    scores = {name: Scores.of(table) for name, table in systems.items()}
+    return compare_examples(match(scores, request, computed={}).examples(scores))
 
 
-def compare_systems(systems: Mapping[str, pd.DataFrame], request: Request) -> Comparison:
-    """As `compare_scores`, with its arguments as one object."""
-    examples = match_examples(systems, request)
+def compare_examples(examples: Examples) -> Comparison:
+    """The comparison of all systems by all measures."""
     described = _described(examples)
     columns = [
         _column(

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from estime_metric.checks import check_choice, did_you_mean, has_words, listed_names
-from estime_metric.compare.join import check_column, has_scores, join_scores
+from estime_metric.compare.join import Joined, check_column, join_scores
 from estime_metric.compare.request import OF_TEXTS, Request
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, Measure, measure_of
 from estime_metric.table.arrays import Floats
 from estime_metric.table.intervals import DECIMALS, source_id
 from estime_metric.table.pairs import pair_problem
-from estime_metric.table.table import SIGNATURE, number_of
+from estime_metric.table.scores import Scores
+from estime_metric.table.table import SIGNATURE
 from estime_metric.wording.source import novelty
 
 #: Measures whose means are reported in addition to the scores, since they can explain a difference.
@@ -87,46 +88,85 @@ class Examples:
         return pd.DataFrame({name: table[column] for name, table in self.tables.items()})
 
 
-def match_examples(systems: Mapping[str, pd.DataFrame], request: Request) -> Examples:
-    """Finds the examples that all systems have. Errors as for `compare_scores`."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Match:
+    """What is compared, which is known before anything is scored.
+
+    Attributes:
+        request: what was requested.
+        joined: which rows are about the same example.
+        higher_is_better: the direction of each compared measure; ``None`` if it has none.
+    """
+
+    request: Request
+    joined: Joined
+    higher_is_better: Mapping[str, bool | None]
+
+    def examples(self, systems: Mapping[str, Scores], unscored: Collection[str] = ()) -> Examples:
+        """The examples with their numbers. ValueError if a cell is not a finite number.
+
+        Args:
+            systems: those that were matched.
+            unscored: the systems that are scored later: they have only the values of columns of others,
+                and nothing describes their rows.
+        """
+        texts = self.request.layout.text_columns
+        index = self.joined.rows.index
+        values: dict[tuple[str, str], Floats] = {}
+        tables = {}
+        for name, scores in systems.items():
+            whole = scores if name in unscored else _with_measures_of_texts(scores, texts)
+            compared = replace(whole, frame=whole.frame.iloc[self.joined.rows[name]])
+            values |= {
+                (column, name): _numbers(compared, column, name)
+                for column in self.higher_is_better
+                if column in compared.frame
+            }
+            if name not in unscored:
+                tables[name] = _described(compared, name, texts[1]).set_axis(index)
+        columns = pd.MultiIndex.from_tuples(list(values), names=[None, None])
+        sources, examples = self.joined.sources, len(index)
+        return Examples(
+            values=pd.DataFrame(values, index, columns),
+            tables=tables,
+            units=sources or [source_id(str(number)) for number in range(examples)],
+            sources=None if sources is None else len(set(sources)),
+            matched_by=self.joined.matched_by,
+            signature=next(iter(systems.values())).signature if self.request.needs_encoder else "",
+            baseline=self.request.baseline,
+            unmatched=self.joined.unmatched,
+            skipped={
+                name: scores.skipped + len(scores.frame) - examples
+                for name, scores in systems.items()
+            },
+            higher_is_better=self.higher_is_better,
+            definitions={name: MEASURES.get(measure_of(name)) for name in self.higher_is_better},
+        )
+
+
+def match(
+    systems: Mapping[str, Scores], request: Request, computed: Mapping[str, Sequence[str]]
+) -> Match:
+    """Finds the columns that are compared, by their names alone, and the examples that all systems have.
+    Errors as for `compare_scores`, except for those of cells.
+
+    Args:
+        systems: what is compared.
+        request: names the measures.
+        computed: the columns that are computed later, of each system that is scored.
+    """
     if len(systems) < 2:
         raise ValueError(f"Expected two systems or more, but got {len(systems)}.")
     if request.baseline is not None:
         check_choice("baseline", request.baseline, systems)
-    signature = _one_signature(systems) if request.needs_encoder else ""
-    texts = request.layout.text_columns
-    tables = {name: _comparable(table, texts) for name, table in systems.items()}
-    columns = _columns(request, tables, systems)
+    scored = {name: scores.frame for name, scores in systems.items() if name not in computed}
+    if request.needs_encoder and scored:
+        _check_signatures(scored)
+    columns = _columns(request, systems, computed)
     directions = _directions(columns, request)
-    joined = join_scores(systems, id_column=request.id_column, source_column=texts[0])
-    values: dict[tuple[str, str], Floats] = {}
-    described = {}
-    index = joined.rows.index
-    examples = len(index)
-    for name, table in tables.items():
-        rows = table.iloc[joined.rows[name]]
-        values |= {(column, name): _numbers(rows, column, name) for column in columns}
-        summaries = [cell if isinstance(cell, str) else None for cell in rows.get(texts[1], ())]
-        described[name] = pd.DataFrame(
-            {"line": rows.index.array, "summary": summaries or None, **_properties(rows, name)},
-            index,
-        )
-    return Examples(
-        values=pd.DataFrame(values, index),
-        tables=described,
-        units=joined.sources or [source_id(str(number)) for number in range(examples)],
-        sources=None if joined.sources is None else len(set(joined.sources)),
-        matched_by=joined.matched_by,
-        signature=signature,
-        baseline=request.baseline,
-        unmatched=joined.unmatched,
-        skipped={
-            name: table.attrs.get("skipped", 0) + len(table) - examples
-            for name, table in systems.items()
-        },
-        higher_is_better=directions,
-        definitions={column: MEASURES.get(measure_of(column)) for column in directions},
-    )
+    source_column, _ = request.layout.text_columns
+    joined = join_scores(systems, id_column=request.id_column, source_column=source_column)
+    return Match(request=request, joined=joined, higher_is_better=directions)
 
 
 def text_problems(table: pd.DataFrame, texts: tuple[str, str]) -> pd.Series:
@@ -136,10 +176,10 @@ def text_problems(table: pd.DataFrame, texts: tuple[str, str]) -> pd.Series:
     return pd.Series([pair_problem(row, *texts) for row in rows], table.index, dtype=object)
 
 
-def _one_signature(systems: Mapping[str, pd.DataFrame]) -> str:
-    """The one signature of all rows; ValueError if a row has none or there are several."""
+def _check_signatures(tables: Mapping[str, pd.DataFrame]) -> None:
+    """Raises ValueError if a row has no signature or there are several."""
     cells = pd.concat(
-        {name: table.reindex(columns=[SIGNATURE])[SIGNATURE] for name, table in systems.items()}
+        {name: table.reindex(columns=[SIGNATURE])[SIGNATURE] for name, table in tables.items()}
     ).fillna("")
     for name, line in cells.index[cells == ""]:
         raise ValueError(
@@ -154,69 +194,71 @@ def _one_signature(systems: Mapping[str, pd.DataFrame]) -> str:
             "Expected all rows to have the same signature, because scores with different settings are "
             f"not comparable, but got{''.join(shown)}"
         )
-    return str(cells.iloc[0])
 
 
-def _comparable(table: pd.DataFrame, texts: tuple[str, str]) -> pd.DataFrame:
+def _comparable(scores: Scores) -> list[str]:
     """The columns of a table that can be compared: in one without scores of ESTIME, columns with the names
-    of its measures are others. What only the texts decide is added if it is not known.
+    of its measures are others.
     """
-    is_scored = has_scores(table)
-    table = table[
-        [
-            name
-            for name in table
-            if isinstance(name, str) and (is_scored or measure_of(name) not in MEASURES)
-        ]
+    return [
+        name
+        for name in scores.frame
+        if isinstance(name, str) and (scores.is_scored or measure_of(name) not in MEASURES)
     ]
+
+
+def _with_measures_of_texts(scores: Scores, texts: tuple[str, str]) -> Scores:
+    """The columns that can be compared, and what only the texts decide if it is not known."""
+    table = scores.frame[_comparable(scores)]
     known = set(map(measure_of, table.columns[table.notna().any()]))
     unknown = [measure for measure in OF_TEXTS if measure not in known]
     if not unknown or not set(texts) <= set(table):
-        return table
+        return replace(scores, frame=table)
     has_texts = text_problems(table, texts) == ""
     sources, summaries = (table.loc[has_texts, column].tolist() for column in texts)
     computed = novelty(summaries, sources)
     computed["blank"] = [float(not has_words(summary)) for summary in summaries]
     added = pd.DataFrame(computed, table.index[has_texts])[unknown]
-    return table.drop(columns=unknown, errors="ignore").join(added)
+    return replace(scores, frame=table.drop(columns=unknown, errors="ignore").join(added))
 
 
 def _columns(
-    request: Request, tables: Mapping[str, pd.DataFrame], systems: Mapping[str, pd.DataFrame]
+    request: Request, systems: Mapping[str, Scores], computed: Mapping[str, Sequence[str]]
 ) -> list[str]:
     """The columns of the measures: ``alarms``, or ``alarms_layer12`` and so on if several layers were
     read. ValueError if a system lacks one of them; of the default, one is enough.
-
-    Args:
-        request: names the measures.
-        tables: what can be compared of each system.
-        systems: all that they have, for messages.
     """
-    first = list(next(iter(tables.values())))
+    columns = {
+        name: [*_comparable(scores), *computed.get(name, ())] for name, scores in systems.items()
+    }
+    for known in columns.values():
+        if set(request.layout.text_columns) <= set(known):
+            known += set(OF_TEXTS).difference(map(measure_of, known))
+    first = next(iter(columns.values()))
     chosen: list[str] = []
     for measure in request.columns:
         of_layers = [name for name in first if measure in MEASURES and measure_of(name) == measure]
         chosen += of_layers or [measure]
     if request.measures is None:
         chosen = [column for column in chosen if column in first] or chosen
-    for name, table in tables.items():
+    for name, known in columns.items():
         for column in chosen:
-            if column not in table:
-                _refuse(column, name, systems[name])
+            if column not in known:
+                _refuse(column, name, [*systems[name].frame, *computed.get(name, ())])
     return list(dict.fromkeys(chosen))
 
 
-def _refuse(column: str, system: str, table: pd.DataFrame) -> None:
+def _refuse(column: str, system: str, columns: Sequence[Any]) -> None:
     """Raises ValueError for a column that a system lacks."""
-    if column in table:
+    if column in columns:
         raise ValueError(
             f"Expected {column!r} in {system} to be computed by ESTIME, but it is a column of yours with "
             "the name of that measure. Rename it."
         )
-    advice = f"Score it again with {measure_of(column)} among its `measures`."
+    advice = f"Score it again: estime score --measures {measure_of(column)} ..."
     if measure_of(column) not in MEASURES:
-        advice = did_you_mean(column, [*table.columns, *MEASURES]).strip()
-    check_column(table, column, system, advice)
+        advice = did_you_mean(column, [*columns, *MEASURES]).strip()
+    check_column(columns, column, system, advice)
 
 
 def _directions(columns: Sequence[str], request: Request) -> dict[str, bool | None]:
@@ -253,13 +295,15 @@ def _directions(columns: Sequence[str], request: Request) -> dict[str, bool | No
     return directions
 
 
-def _properties(table: pd.DataFrame, name: str) -> dict[str, Floats]:
-    """What describes each row: of several layers the numbers of the first, since layers do not differ in
-    this; NaN if they are not known.
+def _described(scores: Scores, name: str, summary_column: str) -> pd.DataFrame:
+    """What describes each row, see `Examples.tables`: of several layers the numbers of the first, since layers
+    do not differ in this; NaN if they are not known.
     """
+    table = scores.frame
+    summaries = [cell if isinstance(cell, str) else None for cell in table.get(summary_column, ())]
     columns = {measure_of(column): column for column in reversed(list(table))}
     properties = {
-        measure: _numbers(table, columns[measure], name)
+        measure: _numbers(scores, columns[measure], name)
         if measure in columns
         else np.full(len(table), np.nan)
         for measure in ("blank", "repetition", *PROPERTIES)
@@ -267,18 +311,15 @@ def _properties(table: pd.DataFrame, name: str) -> dict[str, Floats]:
     if np.isnan(properties["blank"]).all():
         tokens = properties["tokens"]
         properties["blank"] = np.where(np.isnan(tokens), np.nan, tokens == 0)
-    return properties
+    return pd.DataFrame({"line": table.index.array, "summary": summaries or None, **properties})
 
 
-def _numbers(table: pd.DataFrame, column: str, name: str) -> Floats:
+def _numbers(scores: Scores, column: str, name: str) -> Floats:
     """A column as numbers, NaN for an empty cell; measures of ESTIME rounded as in the files of ``estime
     score``. ValueError, which names the line, for a cell that is not a finite number.
     """
-    cells = table[column]
-    if cells.dtype.kind not in "biuf":  # not numbers alone
-        cells = cells.map(lambda cell: math.inf if (n := number_of(cell)) is None else n)
-    values: Floats = cells.to_numpy(np.float64)
-    for line, cell in table[column][np.isinf(values)].items():
+    values: Floats = scores.numbers(column).to_numpy()
+    for line, cell in scores.frame[column][np.isinf(values)].items():
         raise ValueError(
             f"Expected column {column!r} of {name} to contain finite numbers, but line {line} has {cell!r}."
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,8 @@ import pandas as pd
 
 from estime_metric._messages import shortened
 from estime_metric.table.intervals import source_id
-from estime_metric.table.table import LINE, SIGNATURE, SOURCE_ID
+from estime_metric.table.scores import Scores
+from estime_metric.table.table import LINE, SOURCE_ID
 
 NAMED = 10  # examples of a kind that are named; further ones are counted
 
@@ -47,7 +48,7 @@ class Joined:
 
 
 def join_scores(
-    systems: Mapping[str, pd.DataFrame],
+    systems: Mapping[str, Scores],
     *,
     id_column: str | None = None,
     source_column: str = "source",
@@ -55,7 +56,7 @@ def join_scores(
     """Joins the rows of all systems that are about one example.
 
     Args:
-        systems: the table of each system, in any order.
+        systems: in any order.
         id_column: the column that identifies an example; identifiers are compared as text, see
             `id_of`. Without it, an example is identified by its source and by the position of the
             summary among the summaries of that source; a source is not compared if the systems have
@@ -66,12 +67,13 @@ def join_scores(
         ValueError: a column is missing or has an empty cell, an identifier occurs twice or has
             different sources, or the systems have no example in common.
     """
-    sources = {name: source_ids(table, source_column) for name, table in systems.items()}
+    tables = {name: scores.frame for name, scores in systems.items()}
+    sources = {name: source_ids(scores, source_column) for name, scores in systems.items()}
     unmatched: list[str] = []
     if id_column is None:
-        keys = {name: _known(ids, name, systems[name]) for name, ids in sources.items()}
+        keys = {name: _known(ids, name, tables[name]) for name, ids in sources.items()}
     else:
-        keys = {name: _ids_of_examples(table, name, id_column) for name, table in systems.items()}
+        keys = {name: _ids_of_examples(table, name, id_column) for name, table in tables.items()}
         for name, ids in sources.items():
             if ids is not None:
                 lacking = ids.index[ids == ""]
@@ -83,7 +85,7 @@ def join_scores(
     is_everywhere = (counts > 0).all(axis=1)
     is_even = counts.eq(counts.iloc[:, 0], axis=0).all(axis=1)
     texts: dict[str, str] = {}  # of the keys
-    for name, table in systems.items():
+    for name, table in tables.items():
         if (column := id_column or source_column) in table:
             texts |= dict(zip(keys[name], table[column].map(id_of), strict=True))
 
@@ -100,7 +102,7 @@ def join_scores(
     if not len(common):
         raise ValueError(
             f"Expected {' and '.join(systems)} to have examples in common, but by column "
-            f"{matched_by!r} they have none: {unmatched[0]}. {_advice(systems)}"
+            f"{matched_by!r} they have none: {unmatched[0]}. {_advice(tables)}"
         )
     positions = {
         name: pd.Series(range(len(ids)), [ids, ids.groupby(ids).cumcount()])[
@@ -118,18 +120,13 @@ def join_scores(
     )
 
 
-def has_scores(table: pd.DataFrame) -> bool:
-    """Whether a table has scores of ESTIME: a signature says so."""
-    return SIGNATURE in table and table[SIGNATURE].map(str).str.startswith("ESTIME|").any()
-
-
-def source_ids(table: pd.DataFrame, source_column: str = "source") -> pd.Series | None:
+def source_ids(scores: Scores, source_column: str = "source") -> pd.Series | None:
     """The `source_id` of each row, empty if it has no source: of a table with scores from the column
     ``source_id``, which they have; of another from the column of the sources, or, without it, from a column
     ``source_id`` of the user's. The series has the name of the column. ``None`` if no row has a source.
     """
-    columns = [source_column, SOURCE_ID]
-    for column in reversed(columns) if has_scores(table) else columns:
+    table, columns = scores.frame, [source_column, SOURCE_ID]
+    for column in reversed(columns) if scores.is_scored else columns:
         if column in table and (cells := table[column].map(id_of).astype(str)).ne("").any():
             are_ids = cells.str.fullmatch(r"([0-9a-f]{16})?").all()
             return cells if are_ids else cells.map(lambda cell: cell and source_id(cell))
@@ -166,14 +163,15 @@ def id_of(cell: Any) -> str:
     return text if whole_number is None else whole_number["whole"]
 
 
-def check_column(table: pd.DataFrame, column: str, name: str, advice: str = "") -> None:
+def check_column(columns: Iterable[Any], column: str, name: str, advice: str = "") -> None:
     """Raises ValueError if a table lacks a column; the message names the table, lists its columns and
     ends with ``advice``.
     """
-    if column not in table:
+    known = list(columns)
+    if column not in known:
         raise ValueError(
             f"Expected a column {column!r} in {name}, but its columns are "
-            f"{', '.join(map(str, table.columns)) or 'none'}. {advice}".rstrip()
+            f"{', '.join(map(str, known)) or 'none'}. {advice}".rstrip()
         )
 
 
@@ -188,9 +186,9 @@ def check_filled(cells: pd.Series, name: str, advice: str = "") -> None:
         )
 
 
-def _advice(systems: Mapping[str, pd.DataFrame]) -> str:
+def _advice(tables: Mapping[str, pd.DataFrame]) -> str:
     """What to do if a column does not identify examples."""
-    for name, table in systems.items():
+    for name, table in tables.items():
         if table.drop(columns=LINE, errors="ignore").astype(str).duplicated(keep=False).all():
             return f"Each row of {name} is there more than once. Remove the copies."
     return _ADVICE

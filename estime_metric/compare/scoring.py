@@ -1,24 +1,25 @@
-"""Systems with texts and without scores -> their tables of scores, with the settings of the systems that
-have scores.
+"""Systems, some of them with texts alone -> their comparison. What has no scores is scored with the settings
+of the systems that have scores.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from estime_metric._version import __version__
-from estime_metric.compare.examples import match_examples, text_problems
+from estime_metric.compare.differences import Comparison, compare_examples
+from estime_metric.compare.examples import match, text_problems
 from estime_metric.compare.gate import check_gate
-from estime_metric.compare.join import has_scores
 from estime_metric.compare.request import Gate, Request
 from estime_metric.config import EstimeConfig
 from estime_metric.config_file import is_record_of_scores, options_of
 from estime_metric.measures import MEASURES, measure_of
 from estime_metric.signature import Signature
 from estime_metric.table.rows import Layout
+from estime_metric.table.scores import Scores
 from estime_metric.table.table import LINE, SIGNATURE, SOURCE_ID, measure_columns
 
 if TYPE_CHECKING:
@@ -27,20 +28,19 @@ if TYPE_CHECKING:
     from estime_metric.scorer import EstimeScorer
 
 _CACHE = 1 << 30  # bytes of sources that are kept from one system to the next
-_PLANNED = "ESTIME|planned"
 
 
-def score_missing(
-    systems: Mapping[str, DataFrame],
+def compare(
+    systems: Mapping[str, Scores],
     request: Request,
     *,
     gate: Gate | None = None,
     progress: bool = True,
-) -> Mapping[str, DataFrame]:
-    """The systems with scores for those that have none, if a requested measure needs an encoder.
+) -> Comparison:
+    """Compares systems. Those without scores are scored first, if a requested measure needs an encoder.
 
     Args:
-        systems: the table of each system.
+        systems: two or more.
         request: what is compared.
         gate: whether and how the second of two systems (the one that is not the baseline) is judged. The
             settings are then those of its scores, and a base with another signature is scored again.
@@ -52,24 +52,29 @@ def score_missing(
             used on this machine; or a base has to be scored again, and a text is missing.
     """
     scoring = _plan(systems, request, is_gate=gate is not None) if request.needs_encoder else None
-    if scoring is None:
-        return systems
-    config = scoring.config
-    columns = measure_columns(config.reported_measures, config.layer_tuple or (0,))
-    bare = {name: _without_scores(name, systems[name], request, columns) for name in scoring.names}
-    zeros = dict.fromkeys(columns, 0.0) | {SIGNATURE: scoring.signature or _PLANNED}
-    planned = {name: table.assign(**zeros) for name, table in bare.items()}
-    examples = match_examples({**systems, **planned}, request)  # fails now, not after hours
+    bare: dict[str, Scores] = {}
+    computed: list[str] = []
+    if scoring is not None:
+        config = scoring.config
+        computed = measure_columns(config.reported_measures, config.layer_tuple or (0,))
+        bare = {
+            name: _without_scores(name, systems[name], request, computed) for name in scoring.names
+        }
+    systems = {**systems, **bare}
+    matched = match(systems, request, dict.fromkeys(bare, computed))
+    examples = matched.examples(systems, unscored=bare)  # fails now, not after hours
     if gate is not None:
         check_gate(examples, gate)
-    scorer = scoring.loaded()
-    scored = {}
-    for name, table in bare.items():
-        sources, summaries = (table[column].tolist() for column in request.layout.text_columns)
-        scores = scorer.score(summaries, sources, progress=progress).table()
-        scored[name] = table.join(scores.drop(columns=LINE).set_axis(table.index))
-        scored[name].attrs = table.attrs
-    return {**systems, **scored}
+    if scoring is not None:
+        scorer = scoring.loaded()
+        for name, scores in bare.items():
+            sources, summaries = (scores.frame[column] for column in request.layout.text_columns)
+            result = scorer.score(summaries.tolist(), sources.tolist(), progress=progress)
+            scored = Scores.of(result.table())
+            added = scored.frame.drop(columns=LINE).set_axis(scores.frame.index)
+            systems[name] = replace(scored, frame=scores.frame.join(added), skipped=scores.skipped)
+        examples = matched.examples(systems)
+    return compare_examples(examples)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,11 +120,9 @@ class Scoring:
         )
 
 
-def _plan(systems: Mapping[str, DataFrame], request: Request, *, is_gate: bool) -> Scoring | None:
+def _plan(systems: Mapping[str, Scores], request: Request, *, is_gate: bool) -> Scoring | None:
     """What has to be scored; ``None`` if nothing."""
-    signatures = {
-        name: str(table[SIGNATURE].iloc[0]) for name, table in systems.items() if has_scores(table)
-    }
+    signatures = {name: scores.signature for name, scores in systems.items() if scores.is_scored}
     names = tuple(name for name in systems if name not in signatures)
     base, new = "", ""
     if is_gate and len(systems) == 2:
@@ -127,11 +130,11 @@ def _plan(systems: Mapping[str, DataFrame], request: Request, *, is_gate: bool) 
             systems, key=lambda name: name != (request.baseline or next(iter(systems)))
         )
     leader = new if new in signatures else next(iter(signatures), "")
-    record = systems[leader].attrs.get("record", {}) if leader else {}
+    record = systems[leader].record if leader else {}
     signature = signatures.get(leader, "")
     if signatures.get(base, signature) != signature:
         names = (*names, base)
-        if problem := _text_problem(systems[base], request.layout):
+        if problem := _text_problem(systems[base].frame, request.layout):
             raise ValueError(
                 f"Expected {base} to have the signature of the others, or texts that can be scored again, "
                 f"but it has {signatures[base]}, and {problem}."
@@ -145,7 +148,7 @@ def _plan(systems: Mapping[str, DataFrame], request: Request, *, is_gate: bool) 
     version = Signature(signature).parts.get("version", __version__)
     is_surely_same = is_known and version == __version__
     is_doubtful = leader and leader == base and not is_surely_same
-    if is_doubtful and not _text_problem(systems[base], request.layout):
+    if is_doubtful and not _text_problem(systems[base].frame, request.layout):
         names, signature, version = (*names, base), "", __version__
     scoring = Scoring(
         names=names,
@@ -168,21 +171,21 @@ def _text_problem(table: DataFrame, layout: Layout) -> str:
 
 
 def _without_scores(
-    name: str, table: DataFrame, request: Request, columns: Collection[str]
-) -> DataFrame:
+    name: str, scores: Scores, request: Request, columns: Collection[str]
+) -> Scores:
     """A table without the columns that are computed. ValueError if the user names one of them that is not
     ESTIME's.
     """
     computed = [
         column
-        for column in table
+        for column in scores.frame
         if column in (SOURCE_ID, SIGNATURE) or measure_of(str(column)) in MEASURES
     ]
     named = {*request.named_columns, *request.columns, *request.layout.text_columns}
-    for column in [] if has_scores(table) else computed:
+    for column in [] if scores.is_scored else computed:
         if column in named or (column in columns and measure_of(column) in named):
             raise ValueError(
                 f"Expected {column!r} to be computed for {name}, but {name} has a column of yours with "
                 "this name. Rename it. If 'estime score' wrote it, the file needs its .meta.json."
             )
-    return table.drop(columns=computed)
+    return replace(scores, frame=scores.frame.drop(columns=computed))

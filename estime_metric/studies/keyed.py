@@ -18,7 +18,8 @@ from estime_metric.studies.columns import (
     SYSTEM_COLUMNS,
 )
 from estime_metric.table.rows import has_text_cells
-from estime_metric.table.table import converted, read
+from estime_metric.table.scores import Scores
+from estime_metric.table.table import converted
 
 #: Both names of a system of SummEval, in lower case -> its number.
 _NUMBERS = {name.casefold(): names[0] for names in SUMMEVAL_SYSTEMS.items() for name in names}
@@ -45,7 +46,7 @@ def read_keyed(
         OSError, ImportError: the file cannot be read.
     """
     path = Path(path)
-    table = keyed(read(path), path.name, document, system)
+    table = keyed(Scores.read(path).frame, path.name, document, system)
     if has_text_cells(path):
         texts = table.columns.difference([*KEY, *table.select_dtypes(("number", "bool"))])
         table = table.assign(**{name: converted(table[name]) for name in texts})

@@ -1,25 +1,21 @@
-"""The table of scores: one data frame with one record; on disk JSON Lines, CSV or Parquet.
+"""The table of scores on disk, as JSON Lines, CSV or Parquet: its columns, its cells and its record.
 
 A row is a pair: its ``line``, its ``file`` if there are several, the user's columns, the measures
 (``alarms``, or ``alarms_layer12`` of several layers), ``flag`` if there is a threshold, ``source_id``.
-The record says how the scores were computed: ``signature``, options, versions, totals. It is
-``table.attrs["record"]``; Parquet contains it, and next to other files is ``NAME.meta.json``. A column is
-ESTIME's if the record names it; any other is the user's.
+The record says how the scores were computed: ``signature``, options, versions, totals. Parquet contains it,
+and next to other files is ``NAME.meta.json``.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from estime_metric._messages import shortened
-from estime_metric.measures import MEASURES, measure_of, reported_name
-from estime_metric.passages import joined
+from estime_metric.measures import reported_name
 from estime_metric.table.formats import (
     FORMATS,
     Line,
@@ -32,12 +28,9 @@ from estime_metric.table.formats import (
 )
 from estime_metric.table.output import (
     is_standard,
-    record_paths,
     resolved,
     write_standard_output,
 )
-from estime_metric.table.pairs import read_lines, source_problem, text_problem
-from estime_metric.table.rows import TABLES, Layout, has_text_cells, read_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -57,90 +50,6 @@ _DIGEST = 4  # bytes of the digest of a row
 
 Number = int | float | None  # ``None`` if a measure is undefined
 Record = Mapping[str, Any]
-
-
-def read(
-    path: str | Path,
-    layout: Layout = TABLES,
-    *,
-    own_columns: Collection[str] = (),
-    skipped: list[str] | None = None,
-) -> DataFrame:
-    """Reads a table that ``estime score -o`` or `EstimeResult.save` has written, with its record; the
-    index is the number of each line.
-
-    If the table has a record, only the measures that it names are measures: other columns with such
-    names are yours and are dropped. A prefix that ``estime score`` has put in front of its columns is
-    removed. The column ``signature`` is added if the record has it.
-    In CSV, measures become numbers, and other columns stay as written.
-
-    Args:
-        path: in any format of `read_rows`. It can be any other table, too.
-        layout: how it is read.
-        own_columns: columns of the user, which are kept as they are; or output columns with their
-            prefix, which are then found under both names.
-        skipped: an empty list, which gets a sentence for each line that cannot be read;
-            ``table.attrs["skipped"]`` is their number. Without it, such a line is an error.
-
-    Raises:
-        ValueError: a line cannot be read, the record of the table is damaged, or a row is none of the
-            rows that the record was written with (if it has `row_digests`).
-        OSError, ImportError: as `read_rows`.
-    """
-    path = Path(path)
-    record = record_of(path)
-    is_aligned = layout.source_file is not None
-    lines = (read_lines if is_aligned else read_rows)(path, layout)
-    table = to_frame(path, _decoded(lines, layout), skipped)
-    prefix = str(record.get("options", {}).get("prefix") or "")
-    plain_names = [column.removeprefix(prefix) for column in table]
-    measures = record.get(
-        "measures", [name for name in plain_names if measure_of(name) in MEASURES]
-    )
-    written = {
-        f"{prefix}{name}": name for name in (*measures, LINE, FILE, FLAG, SOURCE_ID, SIGNATURE)
-    }
-    kept = [column for column in table if column in own_columns]
-    renamed = {
-        column: name
-        for column, name in written.items()
-        if column in table and (name == column or name not in kept)
-    }
-    foreign = [
-        column
-        for column in table
-        if not (column in renamed or column in kept)
-        and (measure_of(column) in MEASURES or column in renamed.values())
-    ]
-    table = table.drop(columns=foreign).rename(columns=renamed)
-    for column in kept:
-        if column in renamed:  # `e_file` can be named `file`, too
-            table[column] = table[renamed[column]]
-    for name in table.columns.intersection(list(measures)):
-        if has_text_cells(path) or table[name].isna().all():
-            table[name] = converted(table[name])
-    if record.get(SIGNATURE):
-        table[SIGNATURE] = record[SIGNATURE]
-    _check_rows(path, table, record)
-    table.attrs["record"] = record
-    table.attrs["skipped"] = len(skipped or ())
-    return table
-
-
-def _decoded(lines: Iterable[Line], layout: Layout) -> Iterator[Line]:
-    """The lines, with lists of texts that are sources joined; one with a list of anything else, or a
-    text that cannot be scored because of a lone surrogate, is invalid.
-    """
-    for line in lines:
-        row, problem = line.row, line.problem
-        source = row.get(layout.source_column)
-        if isinstance(row.get(layout.summary_column), str):
-            problem = text_problem(row, layout.summary_column)
-        if source and isinstance(source, (str, list)):
-            problem = problem or source_problem(row, layout.source_column)
-        if isinstance(source, list):
-            line = replace(line, row=row | {layout.source_column: joined(source) or None})
-        yield replace(line, row={}, problem=problem) if problem else line
 
 
 def to_frame(path: Path, lines: Iterable[Line], skipped: list[str] | None = None) -> DataFrame:
@@ -212,42 +121,28 @@ def number_of(cell: Any) -> float | None:
     return None if math.isinf(number) else number
 
 
+def digest_columns(record: Record) -> list[str]:
+    """The columns of the table that `row_digests` are of."""
+    flag = [FLAG] if record.get("threshold") else []
+    return [LINE, *record.get("measures", ()), *flag, SOURCE_ID]
+
+
 def row_digests(table: DataFrame, record: Record) -> list[str]:
     """A digest of each row: of its ``source_id`` and, to six decimals, of its line, its measures and its
-    flag. A file that another program has saved has the same ones.
+    flag, see `digest_columns`. A file that another program has saved has the same ones.
     """
     import numpy  # slow
     import pandas
 
-    columns = _digest_columns(record)
-    numbers = table[columns].apply(pandas.to_numeric, errors="coerce").to_numpy(dtype="<f8")
+    cells = table[digest_columns(record)]
+    sources = cells.pop(SOURCE_ID)
+    numbers = cells.apply(pandas.to_numeric, errors="coerce").to_numpy(dtype="<f8")
     numbers = numbers.round(6) + 0.0  # -0.0 becomes 0.0
     numbers[numpy.isnan(numbers)] = math.nan  # which has many forms
     return [
         blake2b(row.tobytes() + str(source).encode(), digest_size=_DIGEST).hexdigest()
-        for row, source in zip(numbers, table[SOURCE_ID], strict=True)
+        for row, source in zip(numbers, sources, strict=True)
     ]
-
-
-def _digest_columns(record: Record) -> list[str]:
-    return [LINE, *record["measures"], *([FLAG] if record.get("threshold") else [])]
-
-
-def _check_rows(path: Path, table: DataFrame, record: Record) -> None:
-    """Refuses a row that the record is not of, or that occurs more often than in it (ValueError). A table
-    that lacks a column of the record is not compared.
-    """
-    if DIGESTS not in record or not {*_digest_columns(record), SOURCE_ID} <= {*table}:
-        return
-    left = Counter(record[DIGESTS].split())
-    for line, digest in zip(table.index, row_digests(table, record), strict=True):
-        left[digest] -= 1
-        if left[digest] < 0:
-            stored = next(filter(Path.exists, record_paths(path)), path)
-            raise ValueError(
-                f"Expected the scores in {path.name} to be those that the record in {stored.name} is of, "
-                f"but line {line} has others. Score the texts again."
-            )
 
 
 def record_of(path: str | Path) -> dict[str, Any]:
@@ -304,14 +199,6 @@ def write(path: Path, rows: Iterable[Row], record: Record | None = None) -> None
     path = resolved(path)
     text = encodable(to_json(record, indent=1)) if record else ""
     FORMATS[path.suffix.lower()].write(path, rows, text.encode())
-
-
-def rows_of(table: DataFrame) -> list[Row]:
-    """The rows of a data frame; whole numbers as integers, NaN as ``None``."""
-    return [
-        {name: plain(value) if isinstance(value, float) else value for name, value in row.items()}
-        for row in table.to_dict("records")
-    ]
 
 
 def measure_columns(measures: Sequence[str], layers: Sequence[int]) -> list[str]:

@@ -22,6 +22,7 @@ from rich.console import Console
 from estime_metric.checks import check_choice
 from estime_metric.cli import options
 from estime_metric.cli.console import say_wrote
+from estime_metric.compare import read_scores
 from estime_metric.jobs import score_files
 from estime_metric.jobs.job import Job
 from estime_metric.measures import HIGHER_IS_BETTER, measure_of
@@ -33,7 +34,7 @@ from estime_metric.studies.meta.resampling import draw_items
 from estime_metric.table.arrays import Floats
 from estime_metric.table.formats import encode_json_lines
 from estime_metric.table.intervals import interval_of
-from estime_metric.table.table import measure_columns, read
+from estime_metric.table.table import measure_columns
 from estime_metric.wording.source import NOVELTY, novelty
 from estime_metric.wording.words import lower_words
 
@@ -164,7 +165,7 @@ class Run:
     def _known(self, signed: str) -> pd.DataFrame:
         """All scores of a signature in the output folder, by source and summary."""
         paths = sorted(self.output.glob(f"{signed}-*.jsonl"))
-        tables = [pd.DataFrame(columns=_TEXTS), *map(read, paths)]
+        tables = [pd.DataFrame(columns=_TEXTS), *map(read_scores, paths)]
         return pd.concat(tables).drop_duplicates(_TEXTS).set_index(_TEXTS)
 
     def _own_scores(self, table: pd.DataFrame, own: pd.DataFrame, name: str) -> pd.DataFrame:

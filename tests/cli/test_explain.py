@@ -12,7 +12,7 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.examples import PATH as EXAMPLES
-from estime_metric.table.table import read, record_of, write
+from estime_metric.table.table import record_of, write
 from tests.command import SHORT, Ran, json_rows, run_command, table_rows, write_jsonl
 
 SOURCE = "The cat sat on the mat while the dog slept."

@@ -23,7 +23,7 @@ from estime_metric.table.formats import WRITABLE
 from estime_metric.table.intervals import source_id
 from estime_metric.table.output import journal_path, lock_path, record_path
 from estime_metric.table.rows import Layout, read_rows
-from estime_metric.table.table import read, record_of, write
+from estime_metric.table.table import record_of, write
 from tests.command import json_rows, table_rows, write_jsonl
 from tests.jobs.conftest import result_of, rows, score_chunks
 

@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from estime_metric.table.formats import _DEPTH, WRITABLE, Row
-from estime_metric.table.table import read, record_of, write
+from estime_metric.table.table import record_of, write
 from tests.command import csv_rows, json_rows, table_rows
 
 

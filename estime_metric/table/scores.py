@@ -1,0 +1,218 @@
+"""Scores: a data frame with the record that says how it was computed."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from estime_metric.measures import MEASURES, measure_of
+from estime_metric.passages import joined
+from estime_metric.table.formats import Line, Row
+from estime_metric.table.output import record_paths
+from estime_metric.table.pairs import read_lines, source_problem, text_problem
+from estime_metric.table.rows import TABLES, Layout, has_text_cells, read_rows
+from estime_metric.table.table import (
+    DIGESTS,
+    FILE,
+    FLAG,
+    LINE,
+    SIGNATURE,
+    SOURCE_ID,
+    Record,
+    converted,
+    digest_columns,
+    number_of,
+    plain,
+    record_of,
+    row_digests,
+    to_frame,
+    write,
+)
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """A table of scores, or of anything else. Systems that are split from one file share its record.
+
+    Attributes:
+        frame: one row per pair; scores of ESTIME have a ``signature``. The index is the number of each line.
+        record: how the scores were computed, see `record_of`; empty if nobody knows.
+        skipped: how many lines of the file could not be read or scored.
+    """
+
+    frame: DataFrame
+    record: Record = field(default_factory=dict)
+    skipped: int = 0
+
+    @classmethod
+    def of(cls, frame: DataFrame) -> Scores:
+        """What a data frame of `to_frame` has, or any other data frame."""
+        return cls(frame, frame.attrs.get("record", {}), frame.attrs.get("skipped", 0))
+
+    def to_frame(self) -> DataFrame:
+        """The data frame for users, whose ``attrs`` have ``record`` and ``skipped``."""
+        frame = self.frame.copy(deep=False)
+        frame.attrs = {"record": dict(self.record), "skipped": self.skipped}
+        return frame
+
+    @classmethod
+    def read(
+        cls,
+        path: str | Path,
+        layout: Layout = TABLES,
+        *,
+        own_columns: Collection[str] = (),
+        skipped: list[str] | None = None,
+    ) -> Scores:
+        """Reads what ``estime score -o`` or `EstimeResult.save` has written, or any other table.
+
+        If the table has a record, only the measures that it names are measures: other columns with such
+        names are yours and are dropped. A prefix that ``estime score`` has put in front of its columns is
+        removed. The column ``signature`` is added if the record has it.
+        In CSV, measures become numbers, and other columns stay as written.
+
+        Args:
+            path: in any format of `read_rows`.
+            layout: how it is read.
+            own_columns: columns of the user, which are kept as they are; or output columns with their
+                prefix, which are then found under both names.
+            skipped: an empty list, which gets a sentence for each line that cannot be read. Without it,
+                such a line is an error.
+
+        Raises:
+            ValueError: a line cannot be read, or the record of the table is damaged. If the record has
+                `row_digests`: a row is none of those that it was written with, or a column is missing that
+                they are of.
+            OSError, ImportError: as `read_rows`.
+        """
+        path = Path(path)
+        record = record_of(path)
+        is_aligned = layout.source_file is not None
+        lines = (read_lines if is_aligned else read_rows)(path, layout)
+        table = to_frame(path, _decoded(lines, layout), skipped)
+        _check_rows(path, table, record)
+        measures = _measures(table, record)
+        table = _with_plain_names(table, record, measures, own_columns)
+        for name in table.columns.intersection(measures):
+            if has_text_cells(path) or table[name].isna().all():
+                table[name] = converted(table[name])
+        if record.get(SIGNATURE):
+            table[SIGNATURE] = record[SIGNATURE]
+        return cls(table, record, len(skipped or ()))
+
+    def write(self, path: Path) -> None:
+        """Writes the rows, each of which has its signature, see `write`; whole numbers as integers, NaN as
+        ``None``.
+        """
+        rows: list[Row] = [
+            {name: plain(cell) if isinstance(cell, float) else cell for name, cell in row.items()}
+            for row in self.frame.to_dict("records")
+        ]
+        write(path, rows)
+
+    @property
+    def signature(self) -> str:
+        """The first signature of ESTIME in the rows; empty if there is none."""
+        if SIGNATURE not in self.frame:
+            return ""
+        signatures = self.frame[SIGNATURE].map(str).unique()
+        return next((text for text in signatures if text.startswith("ESTIME|")), "")
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether there are scores of ESTIME: a signature says so."""
+        return bool(self.signature)
+
+    def numbers(self, column: str) -> Series:
+        """A column as float64: NaN in an empty cell, infinity in one that is not a finite number."""
+        cells = self.frame[column]
+        if cells.dtype.kind not in "biuf":  # not numbers alone
+            cells = cells.map(lambda cell: math.inf if (n := number_of(cell)) is None else n)
+        return cells.astype("float64")
+
+
+def _decoded(lines: Iterable[Line], layout: Layout) -> Iterator[Line]:
+    """The lines, with lists of texts that are sources joined; one with a list of anything else, or a
+    text that cannot be scored because of a lone surrogate, is invalid.
+    """
+    for line in lines:
+        row, problem = line.row, line.problem
+        source = row.get(layout.source_column)
+        if isinstance(row.get(layout.summary_column), str):
+            problem = text_problem(row, layout.summary_column)
+        if source and isinstance(source, (str, list)):
+            problem = problem or source_problem(row, layout.source_column)
+        if isinstance(source, list):
+            line = replace(line, row=row | {layout.source_column: joined(source) or None})
+        yield replace(line, row={}, problem=problem) if problem else line
+
+
+def _check_rows(path: Path, table: DataFrame, record: Record) -> None:
+    """Refuses a row that the record is not of, or that occurs more often than in it, and a table without a
+    column that digests are of (ValueError).
+    """
+    if DIGESTS not in record or table.index.empty:
+        return
+    stored = next(filter(Path.exists, record_paths(path)), path)
+    expected = f"Expected the scores in {path.name} to be those that the record in {stored.name} is of, but"
+    written = {f"{_prefix(record)}{name}": name for name in digest_columns(record)}
+    for column in written:
+        if column not in table:
+            raise ValueError(
+                f"{expected} column {column!r} is missing. Score the texts again, or keep all columns of "
+                "the scores."
+            )
+    left = Counter(record[DIGESTS].split())
+    digests = row_digests(table[[*written]].rename(columns=written), record)
+    for line, digest in zip(table.index, digests, strict=True):
+        left[digest] -= 1
+        if left[digest] < 0:
+            raise ValueError(f"{expected} line {line} has others. Score the texts again.")
+
+
+def _prefix(record: Record) -> str:
+    """The prefix of the output columns."""
+    return str(record.get("options", {}).get("prefix") or "")
+
+
+def _measures(table: DataFrame, record: Record) -> list[str]:
+    """The columns that are measures: those that the record names; without one, those with their names."""
+    plain_names = [column.removeprefix(_prefix(record)) for column in table]
+    by_name = [name for name in plain_names if measure_of(name) in MEASURES]
+    return list(record.get("measures", by_name))
+
+
+def _with_plain_names(
+    table: DataFrame, record: Record, measures: Collection[str], own_columns: Collection[str]
+) -> DataFrame:
+    """A table with its output columns without prefix, and without other columns of such names, except for
+    columns of the user.
+    """
+    written = {
+        f"{_prefix(record)}{name}": name
+        for name in (*measures, LINE, FILE, FLAG, SOURCE_ID, SIGNATURE)
+    }
+    kept = [column for column in table if column in own_columns]
+    renamed = {
+        column: name
+        for column, name in written.items()
+        if column in table and (name == column or name not in kept)
+    }
+    foreign = [
+        column
+        for column in table
+        if not (column in renamed or column in kept)
+        and (measure_of(column) in MEASURES or column in renamed.values())
+    ]
+    table = table.drop(columns=foreign).rename(columns=renamed)
+    for column in kept:
+        if column in renamed:  # `e_file` can be named `file`, too
+            table[column] = table[renamed[column]]
+    return table
