@@ -108,9 +108,10 @@ def compare(
 
     Exit status: 0 if all rows were compared, 1 if some rows had no counterpart or could not be
     read, 2 on failure. With --fail-if-worse also 1 if values or texts are missing, 3 if the second system
-    is significantly worse or has significantly more blank summaries, 4 if its copied_density is
-    significantly higher by more than a quarter, 5 if it cannot be decided whether it is worse, for example
-    because a tenth of its summaries repeat themselves. The last line names the reason.
+    is significantly worse (by more than --tolerance) or has significantly more blank summaries, 4 if its
+    copied_density is significantly higher by more than a quarter, 5 if it cannot be decided whether it is
+    worse, for example because more than a fifth of its summaries have less than a third of the words. The
+    last line names the reason.
 
     Example: estime compare a.jsonl b.jsonl
 
@@ -157,6 +158,7 @@ def compare(
     if fail_if_worse:
         verdict, reasons = judge(compared, **vars(gate))
         status = int(verdict)
+        reasons = list(map(as_typed, reasons))
         content |= {"verdict": verdict.name.lower(), "status": status, "reasons": reasons}
     if plot is not None:  # first, because a picture may be impossible
         from estime_metric.compare.plot import plot_copying
