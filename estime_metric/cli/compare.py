@@ -2,7 +2,7 @@
 
 # Annotations are evaluated here, not postponed, because Cyclopts reads the annotations of option groups.
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +10,6 @@ from cyclopts import Group, Parameter
 
 from estime_metric.cli import options
 from estime_metric.cli.console import as_typed, note, say, say_wrote, warn, warn_of_rows
-from estime_metric.compare.request import Gate, Request
 from estime_metric.measures import HIGHER_IS_BETTER, PAPER_MEASURE, RECOMMENDED
 from estime_metric.table.formats import WRITABLE, to_json
 from estime_metric.table.output import (
@@ -60,8 +59,24 @@ COMPARISON = ComparisonOptions()
 
 @Parameter(name="*", group=Group("Gate", sort_key=4))
 @dataclass(frozen=True, kw_only=True)
-class GateOptions(Gate):
-    """What --fail-if-worse lets pass."""
+class GateOptions:
+    """What --fail-if-worse lets pass.
+
+    Attributes:
+        tolerance: How much worse the mean of the first measure may be: the new system is worse only if
+            the whole 95% interval of the difference lies beyond it. Blank summaries, copying and rows
+            that failed have no tolerance.
+        allow_shorter: Summaries may have less than a third of the words of the other system's.
+        allow_copying: Summaries may copy longer runs of words than the other system's.
+        range: Least and greatest possible value of the first measure, if it is a column of another
+            metric (-inf inf: any value). Values outside it are failures, and none inside it is. (default:
+            values far better than all of the other system's and one value in all rows are failures)
+    """
+
+    tolerance: float = 0.0
+    allow_shorter: bool = False
+    allow_copying: bool = False
+    range: tuple[float, float] | None = None
 
 
 GATE = GateOptions()
@@ -93,9 +108,10 @@ def compare(
 
     Exit status: 0 if all rows were compared, 1 if some rows had no counterpart or could not be
     read, 2 on failure. With --fail-if-worse also 1 if values or texts are missing, 3 if the second system
-    is significantly worse or has significantly more blank summaries, 4 if its copied_density is
-    significantly higher by more than a tenth, 5 if it cannot be decided whether it is worse, for example
-    because its summaries have less than half of the words. The last line names the reason.
+    is significantly worse (by more than --tolerance) or has significantly more blank summaries, 4 if its
+    copied_density is significantly higher by more than a quarter, 5 if it cannot be decided whether it is
+    worse, for example because more than a fifth of its summaries have less than a third of the words. The
+    last line names the reason.
 
     Example: estime compare a.jsonl b.jsonl
 
@@ -110,7 +126,7 @@ def compare(
             not the baseline) is worse by the first measure, or copies more.
     """
     if gate != GATE and not fail_if_worse:
-        permitted = ", ".join(f"`{field.name}`" for field in fields(Gate))
+        permitted = ", ".join(f"`{name}`" for name in vars(gate))
         raise ValueError(f"Expected {permitted} only with `fail_if_worse`.")
     inputs = texts.choose(paths)
     _check_outputs(inputs, texts, output, plot, as_json=as_json, overwrite=overwrite)
@@ -118,6 +134,7 @@ def compare(
     from estime_metric.cli.printed_comparison import print_comparison
     from estime_metric.compare.gate import judge
     from estime_metric.compare.read import baseline_of, name_files, read_systems
+    from estime_metric.compare.request import Gate, Request
     from estime_metric.compare.scoring import compare as compare_systems
     from estime_metric.compare.sentences import to_dict
 
@@ -128,7 +145,7 @@ def compare(
     systems = read_systems(files, request, skipped)
     warn_of_rows(skipped)
     compared = compare_systems(
-        systems, request, gate=gate if fail_if_worse else None, progress=not quiet
+        systems, request, gate=Gate(**vars(gate)) if fail_if_worse else None, progress=not quiet
     )
     for problem in compared.unmatched:
         warn(problem)
@@ -139,6 +156,7 @@ def compare(
     if fail_if_worse:
         verdict, reasons = judge(compared, **vars(gate))
         status = int(verdict)
+        reasons = list(map(as_typed, reasons))
         content |= {"verdict": verdict.name.lower(), "status": status, "reasons": reasons}
     if plot is not None:  # first, because a picture may be impossible
         from estime_metric.compare.plot import plot_copying

@@ -61,14 +61,10 @@ class Gate:
     """What a gate lets pass.
 
     Attributes:
-        tolerance: How much worse the mean of the first measure may be: the new system is worse only if
-            the whole 95% interval of the difference lies beyond it. Blank summaries, copying and rows
-            that failed have no tolerance.
-        allow_shorter: Summaries may have less than a third of the words of the other system's.
-        allow_copying: Summaries may copy longer runs of words than the other system's.
-        range: Least and greatest possible value of the first measure, if it is a column of another
-            metric (-inf inf: any value). Values outside it are failures, and none inside it is. (default:
-            values far better than all of the other system's and one value in all rows are failures)
+        tolerance: how much worse the mean of the first measure may be.
+        allow_shorter: whether summaries may have less than a third of the words of the other system's.
+        allow_copying: whether they may copy longer runs of words.
+        range: least and greatest possible value of the first measure; ``None`` if it is not known.
 
     Raises:
         ValueError: the tolerance is negative or not finite, or the range does not end above its begin.

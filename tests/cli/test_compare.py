@@ -109,7 +109,7 @@ def test_what_is_refused_names_the_options_as_they_are_typed(
         ([files[0], link], "every input file only once, but .*link.jsonl', which are the same"),
         ([table, tmp_path / "gone", "--plot", tmp_path / "plot.txt"], "to end in .png"),
         ([*files, "--json", "-o", "-"], "--json or the rows on standard output, but got both"),
-        ([*files, "--tolerance", 1], "--tolerance and --allow-shorter only with --fail-if-worse"),
+        ([*files, "--tolerance", 1], "--tolerance, .* only with --fail-if-worse"),
         ([*files, "--system-column", "x"], "--system-column with one file of .*, but got 2 files"),
         ([*files, "--higher", "hhem"], "alarms, but got 'hhem'. Add it to --measures"),
         ([table, files[0]], "Score a again: estime score a -o FILE"),
@@ -157,7 +157,7 @@ def test_texts_are_scored_first_as_the_record_of_a_scored_file_says(
         ({"alarms": [5] * 9}, 2, ""),
         ({"alarms": [5] * 12}, 3, "worse"),
         ({"alarms": [1] * 12, "copied_density": 9.0}, 4, "copies"),
-        ({"alarms": [1] * 12, "tokens": 9}, 5, "undecided"),
+        ({"alarms": [1] * 12, "tokens": 6}, 5, "undecided"),
     ],
 )
 def test_a_gate_says_by_its_status_whether_the_new_system_is_worse(
@@ -171,9 +171,7 @@ def test_a_gate_says_by_its_status_whether_the_new_system_is_worse(
         return
     content = json.loads(run(*paths, *gate, "--json", status=status).stdout)
     assert (content["status"], content["verdict"]) == (status, verdict)
-    assert last == f"exit status {status}: {content['reasons'][0]}".replace(
-        "`allow_shorter`", "--allow-shorter"
-    )
+    assert last == f"exit status {status}: {content['reasons'][0]}"
 
 
 def test_a_gate_permits_what_its_options_say(tmp_path: Path) -> None:
