@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from estime_metric import EstimeConfig, EstimeResult, EstimeScorer
+from estime_metric.compare import read_scores
 from estime_metric.measures import (
     BASE_MEASURES,
     MEASURES,
@@ -235,7 +236,7 @@ def test_the_table_is_what_is_saved_and_read(
     sources, summaries = ["a b", "a b", "c"], ["x", "", "y"]
     result = EstimeResult(result._statistics / 3, CONFIG, sources, summaries)
     result.save(tmp_path / f"scores{ending}")
-    saved, table = read(tmp_path / f"scores{ending}"), result.table()
+    saved, table = read_scores(tmp_path / f"scores{ending}"), result.table()
     assert saved.columns.tolist() == table.columns.tolist()
     for name in ("alarms_layer2", "alarm_rate_layer5"):
         assert saved[name].tolist() == pytest.approx(table[name].tolist(), nan_ok=True, abs=0)

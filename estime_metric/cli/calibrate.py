@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +27,8 @@ from estime_metric.table.scores import Scores
 from estime_metric.table.table import number_of
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from estime_metric.table.threshold import Calibration
 
 FEW = 10  # with fewer summaries of a class, the next sample would move the threshold far
@@ -82,11 +83,10 @@ def calibrate(
     problems: list[str] = []
     layout = Layout(source_column=source_column, delimiter=delimiter)
     check_delimiter(layout, [labeled])
-    scores = _read(labeled, score, label, layout, problems)
+    rows = _read(labeled, score, label, layout, problems)
     warn_of_rows(problems)
-    rows = scores.frame
     labels = rows[label].astype(int).tolist()
-    sources = source_ids(scores, source_column)
+    sources = source_ids(rows, source_column)
     is_higher_better = HIGHER_IS_BETTER.get(measure_of(score), higher)
     try:
         calibration = find_threshold(
@@ -106,7 +106,7 @@ def calibrate(
     return 1 if problems else 0
 
 
-def _read(path: Path, score: str, label: str, layout: Layout, problems: list[str]) -> Scores:
+def _read(path: Path, score: str, label: str, layout: Layout, problems: list[str]) -> DataFrame:
     """The rows with a score and a label, both as numbers. ``problems`` gets a sentence for each other row.
     Raises ValueError if no row has both.
     """
@@ -136,7 +136,7 @@ def _read(path: Path, score: str, label: str, layout: Layout, problems: list[str
         raise ValueError(
             f"Expected labeled summaries in {path.name}, but got none ({problems[0]})."
         )
-    return replace(scores, frame=rows.assign(**{score: numbers, label: labels})[is_usable])
+    return rows.assign(**{score: numbers, label: labels})[is_usable]
 
 
 def _label(cell: Any) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from estime_metric.compare.differences import Comparison, compare_scores
 from estime_metric.compare.examples import Examples
 from estime_metric.compare.gate import Verdict, judge
+from estime_metric.compare.join import Joined, join_scores
 from estime_metric.compare.read import read_scores
 from estime_metric.compare.request import DEFAULT_MEASURES
 from estime_metric.compare.sentences import notes, to_dict, to_rows
@@ -17,8 +18,10 @@ __all__ = [
     "DEFAULT_MEASURES",
     "Comparison",
     "Examples",
+    "Joined",
     "Verdict",
     "compare_scores",
+    "join_scores",
     "judge",
     "notes",
     "read_scores",

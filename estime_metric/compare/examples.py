@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -102,32 +101,27 @@ class Match:
     joined: Joined
     higher_is_better: Mapping[str, bool | None]
 
-    def examples(self, systems: Mapping[str, Scores], unscored: Collection[str] = ()) -> Examples:
-        """The examples with their numbers. ValueError if a cell is not a finite number.
-
-        Args:
-            systems: those that were matched.
-            unscored: the systems that are scored later: they have only the values of columns of others,
-                and nothing describes their rows.
+    def examples(self, systems: Mapping[str, Scores]) -> Examples:
+        """The examples with their numbers; systems that are not scored yet have no values of measures.
+        ValueError if a cell is not a finite number.
         """
         texts = self.request.layout.text_columns
-        index = self.joined.rows.index
         values: dict[tuple[str, str], Floats] = {}
         tables = {}
+        index = self.joined.rows.index
+        examples = len(index)
         for name, scores in systems.items():
-            whole = scores if name in unscored else _with_measures_of_texts(scores, texts)
-            compared = replace(whole, frame=whole.frame.iloc[self.joined.rows[name]])
-            values |= {
-                (column, name): _numbers(compared, column, name)
-                for column in self.higher_is_better
-                if column in compared.frame
-            }
-            if name not in unscored:
-                tables[name] = _described(compared, name, texts[1]).set_axis(index)
-        columns = pd.MultiIndex.from_tuples(list(values), names=[None, None])
-        sources, examples = self.joined.sources, len(index)
+            rows = _comparable(scores, texts).iloc[self.joined.rows[name]]
+            compared = rows.columns.intersection(list(self.higher_is_better))
+            values |= {(column, name): _numbers(rows, column, name) for column in compared}
+            summaries = [cell if isinstance(cell, str) else None for cell in rows.get(texts[1], ())]
+            tables[name] = pd.DataFrame(
+                {"line": rows.index.array, "summary": summaries or None, **_properties(rows, name)},
+                index,
+            )
+        sources = self.joined.sources
         return Examples(
-            values=pd.DataFrame(values, index, columns),
+            values=pd.DataFrame(values, index),
             tables=tables,
             units=sources or [source_id(str(number)) for number in range(examples)],
             sources=None if sources is None else len(set(sources)),
@@ -153,19 +147,20 @@ def match(
     Args:
         systems: what is compared.
         request: names the measures.
-        computed: the columns that are computed later, of each system that is scored.
+        computed: the columns that are computed later, of each system that is not scored yet.
     """
     if len(systems) < 2:
         raise ValueError(f"Expected two systems or more, but got {len(systems)}.")
     if request.baseline is not None:
         check_choice("baseline", request.baseline, systems)
-    scored = {name: scores.frame for name, scores in systems.items() if name not in computed}
+    tables = {name: scores.frame for name, scores in systems.items()}
+    scored = {name: table for name, table in tables.items() if name not in computed}
     if request.needs_encoder and scored:
         _check_signatures(scored)
     columns = _columns(request, systems, computed)
     directions = _directions(columns, request)
     source_column, _ = request.layout.text_columns
-    joined = join_scores(systems, id_column=request.id_column, source_column=source_column)
+    joined = join_scores(tables, id_column=request.id_column, source_column=source_column)
     return Match(request=request, joined=joined, higher_is_better=directions)
 
 
@@ -196,30 +191,31 @@ def _check_signatures(tables: Mapping[str, pd.DataFrame]) -> None:
         )
 
 
-def _comparable(scores: Scores) -> list[str]:
+def _comparable_columns(scores: Scores) -> list[str]:
     """The columns of a table that can be compared: in one without scores of ESTIME, columns with the names
     of its measures are others.
     """
+    is_scored = scores.is_scored
     return [
         name
         for name in scores.frame
-        if isinstance(name, str) and (scores.is_scored or measure_of(name) not in MEASURES)
+        if isinstance(name, str) and (is_scored or measure_of(name) not in MEASURES)
     ]
 
 
-def _with_measures_of_texts(scores: Scores, texts: tuple[str, str]) -> Scores:
+def _comparable(scores: Scores, texts: tuple[str, str]) -> pd.DataFrame:
     """The columns that can be compared, and what only the texts decide if it is not known."""
-    table = scores.frame[_comparable(scores)]
+    table = scores.frame[_comparable_columns(scores)]
     known = set(map(measure_of, table.columns[table.notna().any()]))
     unknown = [measure for measure in OF_TEXTS if measure not in known]
     if not unknown or not set(texts) <= set(table):
-        return replace(scores, frame=table)
+        return table
     has_texts = text_problems(table, texts) == ""
     sources, summaries = (table.loc[has_texts, column].tolist() for column in texts)
     computed = novelty(summaries, sources)
     computed["blank"] = [float(not has_words(summary)) for summary in summaries]
     added = pd.DataFrame(computed, table.index[has_texts])[unknown]
-    return replace(scores, frame=table.drop(columns=unknown, errors="ignore").join(added))
+    return table.drop(columns=unknown, errors="ignore").join(added)
 
 
 def _columns(
@@ -228,12 +224,11 @@ def _columns(
     """The columns of the measures: ``alarms``, or ``alarms_layer12`` and so on if several layers were
     read. ValueError if a system lacks one of them; of the default, one is enough.
     """
-    columns = {
-        name: [*_comparable(scores), *computed.get(name, ())] for name, scores in systems.items()
-    }
-    for known in columns.values():
-        if set(request.layout.text_columns) <= set(known):
-            known += set(OF_TEXTS).difference(map(measure_of, known))
+    columns = {}
+    for name, scores in systems.items():
+        columns[name] = [*_comparable_columns(scores), *computed.get(name, ())]
+        if set(request.layout.text_columns) <= set(scores.frame):
+            columns[name] += set(OF_TEXTS).difference(map(measure_of, columns[name]))
     first = next(iter(columns.values()))
     chosen: list[str] = []
     for measure in request.columns:
@@ -244,21 +239,21 @@ def _columns(
     for name, known in columns.items():
         for column in chosen:
             if column not in known:
-                _refuse(column, name, [*systems[name].frame, *computed.get(name, ())])
+                _refuse(column, name, systems[name].frame)
     return list(dict.fromkeys(chosen))
 
 
-def _refuse(column: str, system: str, columns: Sequence[Any]) -> None:
+def _refuse(column: str, system: str, table: pd.DataFrame) -> None:
     """Raises ValueError for a column that a system lacks."""
-    if column in columns:
+    if column in table:
         raise ValueError(
             f"Expected {column!r} in {system} to be computed by ESTIME, but it is a column of yours with "
             "the name of that measure. Rename it."
         )
     advice = f"Score it again: estime score --measures {measure_of(column)} ..."
     if measure_of(column) not in MEASURES:
-        advice = did_you_mean(column, [*columns, *MEASURES]).strip()
-    check_column(columns, column, system, advice)
+        advice = did_you_mean(column, [*table.columns, *MEASURES]).strip()
+    check_column(table, column, system, advice)
 
 
 def _directions(columns: Sequence[str], request: Request) -> dict[str, bool | None]:
@@ -295,15 +290,13 @@ def _directions(columns: Sequence[str], request: Request) -> dict[str, bool | No
     return directions
 
 
-def _described(scores: Scores, name: str, summary_column: str) -> pd.DataFrame:
-    """What describes each row, see `Examples.tables`: of several layers the numbers of the first, since layers
-    do not differ in this; NaN if they are not known.
+def _properties(table: pd.DataFrame, name: str) -> dict[str, Floats]:
+    """What describes each row: of several layers the numbers of the first, since layers do not differ in
+    this; NaN if they are not known.
     """
-    table = scores.frame
-    summaries = [cell if isinstance(cell, str) else None for cell in table.get(summary_column, ())]
     columns = {measure_of(column): column for column in reversed(list(table))}
     properties = {
-        measure: _numbers(scores, columns[measure], name)
+        measure: _numbers(table, columns[measure], name)
         if measure in columns
         else np.full(len(table), np.nan)
         for measure in ("blank", "repetition", *PROPERTIES)
@@ -311,15 +304,15 @@ def _described(scores: Scores, name: str, summary_column: str) -> pd.DataFrame:
     if np.isnan(properties["blank"]).all():
         tokens = properties["tokens"]
         properties["blank"] = np.where(np.isnan(tokens), np.nan, tokens == 0)
-    return pd.DataFrame({"line": table.index.array, "summary": summaries or None, **properties})
+    return properties
 
 
-def _numbers(scores: Scores, column: str, name: str) -> Floats:
+def _numbers(table: pd.DataFrame, column: str, name: str) -> Floats:
     """A column as numbers, NaN for an empty cell; measures of ESTIME rounded as in the files of ``estime
     score``. ValueError, which names the line, for a cell that is not a finite number.
     """
-    values: Floats = scores.numbers(column).to_numpy()
-    for line, cell in scores.frame[column][np.isinf(values)].items():
+    values: Floats = Scores.of(table).numbers(column).to_numpy()
+    for line, cell in table[column][np.isinf(values)].items():
         raise ValueError(
             f"Expected column {column!r} of {name} to contain finite numbers, but line {line} has {cell!r}."
         )

@@ -85,8 +85,8 @@ def check_gate(examples: Examples, gate: Gate) -> None:
         raise ValueError(
             f"Expected argument `range` only with a column of others, but {measure} is a measure of ESTIME."
         )
-    values = examples.values.loc[:, examples.values.columns.get_level_values(0) == measure]
-    has_values = values.notna().all(axis=1)
+    known = [column for column in examples.values if column[0] == measure]
+    has_values = examples.values[known].notna().all(axis=1)
     sources = len(set(pd.Series(examples.units)[has_values.array]))
     if sources < LEAST_SOURCES:
         raise ValueError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +48,7 @@ class Joined:
 
 
 def join_scores(
-    systems: Mapping[str, Scores],
+    systems: Mapping[str, pd.DataFrame],
     *,
     id_column: str | None = None,
     source_column: str = "source",
@@ -56,7 +56,7 @@ def join_scores(
     """Joins the rows of all systems that are about one example.
 
     Args:
-        systems: in any order.
+        systems: the table of each system, in any order.
         id_column: the column that identifies an example; identifiers are compared as text, see
             `id_of`. Without it, an example is identified by its source and by the position of the
             summary among the summaries of that source; a source is not compared if the systems have
@@ -67,13 +67,12 @@ def join_scores(
         ValueError: a column is missing or has an empty cell, an identifier occurs twice or has
             different sources, or the systems have no example in common.
     """
-    tables = {name: scores.frame for name, scores in systems.items()}
-    sources = {name: source_ids(scores, source_column) for name, scores in systems.items()}
+    sources = {name: source_ids(table, source_column) for name, table in systems.items()}
     unmatched: list[str] = []
     if id_column is None:
-        keys = {name: _known(ids, name, tables[name]) for name, ids in sources.items()}
+        keys = {name: _known(ids, name, systems[name]) for name, ids in sources.items()}
     else:
-        keys = {name: _ids_of_examples(table, name, id_column) for name, table in tables.items()}
+        keys = {name: _ids_of_examples(table, name, id_column) for name, table in systems.items()}
         for name, ids in sources.items():
             if ids is not None:
                 lacking = ids.index[ids == ""]
@@ -85,7 +84,7 @@ def join_scores(
     is_everywhere = (counts > 0).all(axis=1)
     is_even = counts.eq(counts.iloc[:, 0], axis=0).all(axis=1)
     texts: dict[str, str] = {}  # of the keys
-    for name, table in tables.items():
+    for name, table in systems.items():
         if (column := id_column or source_column) in table:
             texts |= dict(zip(keys[name], table[column].map(id_of), strict=True))
 
@@ -102,7 +101,7 @@ def join_scores(
     if not len(common):
         raise ValueError(
             f"Expected {' and '.join(systems)} to have examples in common, but by column "
-            f"{matched_by!r} they have none: {unmatched[0]}. {_advice(tables)}"
+            f"{matched_by!r} they have none: {unmatched[0]}. {_advice(systems)}"
         )
     positions = {
         name: pd.Series(range(len(ids)), [ids, ids.groupby(ids).cumcount()])[
@@ -120,13 +119,13 @@ def join_scores(
     )
 
 
-def source_ids(scores: Scores, source_column: str = "source") -> pd.Series | None:
+def source_ids(table: pd.DataFrame, source_column: str = "source") -> pd.Series | None:
     """The `source_id` of each row, empty if it has no source: of a table with scores from the column
     ``source_id``, which they have; of another from the column of the sources, or, without it, from a column
     ``source_id`` of the user's. The series has the name of the column. ``None`` if no row has a source.
     """
-    table, columns = scores.frame, [source_column, SOURCE_ID]
-    for column in reversed(columns) if scores.is_scored else columns:
+    columns = [source_column, SOURCE_ID]
+    for column in reversed(columns) if Scores.of(table).is_scored else columns:
         if column in table and (cells := table[column].map(id_of).astype(str)).ne("").any():
             are_ids = cells.str.fullmatch(r"([0-9a-f]{16})?").all()
             return cells if are_ids else cells.map(lambda cell: cell and source_id(cell))
@@ -163,15 +162,14 @@ def id_of(cell: Any) -> str:
     return text if whole_number is None else whole_number["whole"]
 
 
-def check_column(columns: Iterable[Any], column: str, name: str, advice: str = "") -> None:
+def check_column(table: pd.DataFrame, column: str, name: str, advice: str = "") -> None:
     """Raises ValueError if a table lacks a column; the message names the table, lists its columns and
     ends with ``advice``.
     """
-    known = list(columns)
-    if column not in known:
+    if column not in table:
         raise ValueError(
             f"Expected a column {column!r} in {name}, but its columns are "
-            f"{', '.join(map(str, known)) or 'none'}. {advice}".rstrip()
+            f"{', '.join(map(str, table.columns)) or 'none'}. {advice}".rstrip()
         )
 
 
@@ -186,9 +184,9 @@ def check_filled(cells: pd.Series, name: str, advice: str = "") -> None:
         )
 
 
-def _advice(tables: Mapping[str, pd.DataFrame]) -> str:
+def _advice(systems: Mapping[str, pd.DataFrame]) -> str:
     """What to do if a column does not identify examples."""
-    for name, table in tables.items():
+    for name, table in systems.items():
         if table.drop(columns=LINE, errors="ignore").astype(str).duplicated(keep=False).all():
             return f"Each row of {name} is there more than once. Remove the copies."
     return _ADVICE

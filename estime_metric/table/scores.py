@@ -120,10 +120,8 @@ class Scores:
     @property
     def signature(self) -> str:
         """The first signature of ESTIME in the rows; empty if there is none."""
-        if SIGNATURE not in self.frame:
-            return ""
-        signatures = self.frame[SIGNATURE].map(str).unique()
-        return next((text for text in signatures if text.startswith("ESTIME|")), "")
+        cells = map(str, self.frame.get(SIGNATURE, ()))
+        return next((cell for cell in cells if cell.startswith("ESTIME|")), "")
 
     @property
     def is_scored(self) -> bool:

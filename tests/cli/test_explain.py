@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from estime_metric import EstimeScorer
+from estime_metric.compare import read_scores
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.table.table import record_of, write
 from tests.command import SHORT, Ran, json_rows, run_command, table_rows, write_jsonl
@@ -111,7 +112,7 @@ def test_the_worst_pairs_are_explained_in_the_order_of_their_scores(
     scored = tmp_path / "scored.csv"
     options = ["--keep-texts", "--prefix", "e_", "-m", bert_folder, *SHORT]
     run_command("score", table, "-o", scored, *options, status=1)
-    scores = read(scored)["inconsistency"]
+    scores = read_scores(scored)["inconsistency"]
     expected = scores.sort_values(ascending=False, kind="stable").index.tolist()
     made = [row for _, row in table_rows(scored)]
     for row, score in zip(made, (0.2, 0.1, 0.9), strict=True):

@@ -24,16 +24,16 @@ def test_a_file_of_each_system_or_one_of_all(tmp_path: Path) -> None:
     broken.write_text(f"{{bad\n{broken.read_text()}")
     skipped: list[str] = []
     systems = read_systems(name_files([first, broken]), Request(), skipped)
-    assert [systems[name]["id"].tolist() for name in "ab"] == [[0, 1, 2], [1, 2]]
-    assert systems["b"].attrs["skipped"] == 2
+    assert [systems[name].frame["id"].tolist() for name in "ab"] == [[0, 1, 2], [1, 2]]
+    assert systems["b"].skipped == 2
     starts = [problem[:21] for problem in skipped]
     assert starts == ["b.jsonl line 1: is no", "b.jsonl line 4: colum"]
     of_others = read_systems(name_files([first, broken]), Request(measures="id"), [])
-    assert len(of_others["b"]) == 3
+    assert len(of_others["b"].frame) == 3
     rows = [pair | {"system": system} for system in (1, 1.0, "2.0") for pair in PAIRS]
     one = write_jsonl(tmp_path / "all.jsonl", rows)
     systems = read_systems(name_files([one]), Request(), [])
-    assert {name: len(rows) for name, rows in systems.items()} == {"1": 6, "2.0": 3}
+    assert {name: len(scores.frame) for name, scores in systems.items()} == {"1": 6, "2.0": 3}
 
 
 def test_a_baseline_is_named_by_its_file_or_its_system() -> None:

@@ -18,6 +18,7 @@ import pyarrow.parquet
 import pytest
 
 from estime_metric import EstimeScorer
+from estime_metric.compare import read_scores
 from estime_metric.jobs import Job, NotResumableError, Report, score_files
 from estime_metric.table.formats import WRITABLE
 from estime_metric.table.intervals import source_id
@@ -368,7 +369,8 @@ def test_lines_appended_to_the_input_of_a_finished_output_are_scored(
     report = score_files(job, scorer, existing="resume", worst=30)
     assert (report.resumed, report.summary.pairs, report.skipped) == (kept, 40, 2)
     straight = score_files(replace(job, output=whole), scorer, worst=30)
-    pd.testing.assert_frame_equal(read(out), read(whole), atol=1e-4)  # chunks are cut elsewhere
+    scores, expected = read_scores(out), read_scores(whole)
+    pd.testing.assert_frame_equal(scores, expected, atol=1e-4)  # chunks are cut elsewhere
     assert report.texts.items() <= straight.texts.items()
     write_jsonl(table, [*first, *rows(40)[20:], {"source": "y"}, *rows(1)])
     report = score_files(job, scorer, existing="resume")
@@ -385,20 +387,24 @@ def test_a_record_is_of_the_rows_that_it_was_written_with(
     score_files(job, scorer)
     record, made = record_of(out), [row for _, row in table_rows(out)]
     write(changed, [{**row, "mine": 1} for row in reversed(made[1:])], record)
-    assert len(read(changed)) == 39
+    assert len(read_scores(changed)) == 39
     write(changed, [{**made[0], "note": 1, "tokens": f"{made[0]['tokens']}.0"}, *made[1:]], record)
-    assert len(read(changed)) == 40
+    assert len(read_scores(changed)) == 40
     others = ({"alarms": 99}, {"line": 3}, {"source_id": "0" * 16}, {"flag": 2})
     for wrong in (made[0], *({**made[1], **other} for other in others)):
         write(changed, [made[0], wrong], record)
         with pytest.raises(ValueError, match="is of, but line 2 has others"):
-            read(changed)
+            read_scores(changed)
+    for column in ("alarms", "line", "source_id", "flag"):
+        write(changed, [{k: v for k, v in row.items() if k != column} for row in made], record)
+        with pytest.raises(ValueError, match=f"column '{column}' is missing.*keep all columns of"):
+            read_scores(changed)
     write(out, [*made[1:], made[0]], record)
     with pytest.raises(NotResumableError, match="in their order, but they have changed"):
         score_files(job, scorer, existing="resume")
     del record["row_digests"]  # as version 0.6.0 wrote it
     write(changed, [{**made[0], "alarms": 99}], record)
-    assert read(changed)["alarms"].tolist() == [99]
+    assert read_scores(changed)["alarms"].tolist() == [99]
 
 
 def test_further_inputs_are_looked_at_before_the_first_is_scored(
@@ -430,7 +436,11 @@ def test_sources_that_are_lists_survive_every_format(
     out, again = tmp_path / f"out{ending}", tmp_path / "again.jsonl"
     table = write_jsonl(tmp_path / "pairs.jsonl", made)
     scored = score_files(Job(inputs=(table,), output=out, keep_texts=True, prefix="e_"), scorer)
-    assert read(out)["source"].tolist() == ["A dog sat.\nA cat ran.", "A dog sat.", "A dog sat."]
+    assert read_scores(out)["source"].tolist() == [
+        "A dog sat.\nA cat ran.",
+        "A dog sat.",
+        "A dog sat.",
+    ]
     (_, row), *_ = table_rows(out)
     assert row["source"] == (made[0]["source"] if ending == ".jsonl" else "A dog sat.\nA cat ran.")
     copied = score_files(Job(inputs=(out,), output=again), scorer)

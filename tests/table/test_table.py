@@ -14,6 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from estime_metric.compare import read_scores
 from estime_metric.table.formats import _DEPTH, WRITABLE, Row
 from estime_metric.table.table import record_of, write
 from tests.command import csv_rows, json_rows, table_rows
@@ -119,7 +120,7 @@ def test_a_lone_surrogate_concerns_only_the_row_whose_text_has_it(tmp_path: Path
         '{"source": "a b", "summary": "a", "my\\ud83d": "cut \\ud83d"}\n{"source": "a b", "summary": "\\ud83d"}\n'
     )
     skipped: list[str] = []
-    table = read(path, skipped=skipped)
+    table = read_scores(path, skipped=skipped)
     assert table.to_dict("list") == {
         "source": ["a b"],
         "summary": ["a"],
