@@ -124,11 +124,11 @@ def _read(path: Path, score: str, label: str, layout: Layout, problems: list[str
         further = "" if score in BASE_MEASURES else f" --measures {measure_of(score)}"
         advice = f"'estime score {path.name}{further} -o FILE' computes it."
     check_column(rows, score, path.name, advice)
-    numbers, labels = scores.numbers(score), rows[label].map(_label)
-    is_number = numbers.abs() < math.inf
-    is_usable = is_number & labels.notna()
+    numbers = scores.numbers(score).replace(math.inf, math.nan)
+    labels = rows[label].map(_label)
+    is_usable = numbers.notna() & labels.notna()
     for line, value, truth in rows.loc[~is_usable, [score, label]].itertuples(name=None):
-        if not is_number[line]:
+        if math.isnan(numbers[line]):
             problems.append(_problem(line, score, value, "a number"))
         else:
             problems.append(_problem(line, label, truth, "0 or 1"))

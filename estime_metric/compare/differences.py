@@ -154,8 +154,12 @@ def compare_scores(
         id_column=id_column,
         layout=Layout(source_column=source_column, summary_column=summary_column),
     )
-    scores = {name: Scores.of(table) for name, table in systems.items()}
-    return compare_examples(match(scores, request, computed={}).examples(scores))
+    return compare_systems({name: Scores.of(table) for name, table in systems.items()}, request)
+
+
+def compare_systems(systems: Mapping[str, Scores], request: Request) -> Comparison:
+    """As `compare_scores`, with its arguments as one object."""
+    return compare_examples(match(systems, request, computed={}).examples(systems))
 
 
 def compare_examples(examples: Examples) -> Comparison:

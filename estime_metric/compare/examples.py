@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from estime_metric.checks import check_choice, did_you_mean, has_words, listed_names
-from estime_metric.compare.join import Joined, check_column, join_scores
+from estime_metric.compare.join import Joined, check_column, check_filled, join_scores
 from estime_metric.compare.request import OF_TEXTS, Request
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, Measure, measure_of
 from estime_metric.table.arrays import Floats
@@ -101,9 +101,9 @@ class Match:
     joined: Joined
     higher_is_better: Mapping[str, bool | None]
 
-    def examples(self, systems: Mapping[str, Scores]) -> Examples:
-        """The examples with their numbers; systems that are not scored yet have no values of measures.
-        ValueError if a cell is not a finite number.
+    def examples(self, systems: Mapping[str, Scores], unscored: Collection[str] = ()) -> Examples:
+        """The examples with their numbers; those of the ``unscored`` systems, which are scored later, are
+        the columns that they have. ValueError if a cell is not a finite number.
         """
         texts = self.request.layout.text_columns
         values: dict[tuple[str, str], Floats] = {}
@@ -111,14 +111,14 @@ class Match:
         index = self.joined.rows.index
         examples = len(index)
         for name, scores in systems.items():
-            rows = _comparable(scores, texts).iloc[self.joined.rows[name]]
+            table = _comparable(scores)
+            if name not in unscored:
+                table = _with_measures_of_texts(table, texts)
+            rows = table.iloc[self.joined.rows[name]]
             compared = rows.columns.intersection(list(self.higher_is_better))
             values |= {(column, name): _numbers(rows, column, name) for column in compared}
-            summaries = [cell if isinstance(cell, str) else None for cell in rows.get(texts[1], ())]
-            tables[name] = pd.DataFrame(
-                {"line": rows.index.array, "summary": summaries or None, **_properties(rows, name)},
-                index,
-            )
+            if name not in unscored:
+                tables[name] = _described(rows, name, texts[1]).set_axis(index)
         sources = self.joined.sources
         return Examples(
             values=pd.DataFrame(values, index),
@@ -154,9 +154,8 @@ def match(
     if request.baseline is not None:
         check_choice("baseline", request.baseline, systems)
     tables = {name: scores.frame for name, scores in systems.items()}
-    scored = {name: table for name, table in tables.items() if name not in computed}
-    if request.needs_encoder and scored:
-        _check_signatures(scored)
+    if request.needs_encoder:
+        _check_signatures({name: tables[name] for name in tables if name not in computed})
     columns = _columns(request, systems, computed)
     directions = _directions(columns, request)
     source_column, _ = request.layout.text_columns
@@ -173,39 +172,41 @@ def text_problems(table: pd.DataFrame, texts: tuple[str, str]) -> pd.Series:
 
 def _check_signatures(tables: Mapping[str, pd.DataFrame]) -> None:
     """Raises ValueError if a row has no signature or there are several."""
-    cells = pd.concat(
-        {name: table.reindex(columns=[SIGNATURE])[SIGNATURE] for name, table in tables.items()}
-    ).fillna("")
-    for name, line in cells.index[cells == ""]:
-        raise ValueError(
-            f"Expected each row of {name} to have a signature, but line {line} has none. 'estime score' "
-            "writes it to a file .meta.json, which has to be next to the scores. Name columns of other "
-            "metrics with `measures`."
+    shown, different = "", set()
+    for name, table in tables.items():
+        cells = table.reindex(columns=[SIGNATURE])[SIGNATURE].fillna("")
+        check_filled(
+            cells,
+            name,
+            "'estime score' writes it to a file .meta.json, which has to be next to the scores. Name columns "
+            "of other metrics with `measures`.",
         )
-    if cells.nunique() > 1:
-        different = cells.reset_index(level=0).drop_duplicates().to_numpy().tolist()
-        shown = [f"\n  {name}: {signature}" for name, signature in different]
+        for signature in cells.unique():
+            different.add(signature)
+            shown += f"\n  {name}: {signature}"
+    if len(different) > 1:
         raise ValueError(
             "Expected all rows to have the same signature, because scores with different settings are "
-            f"not comparable, but got{''.join(shown)}"
+            f"not comparable, but got{shown}"
         )
 
 
-def _comparable_columns(scores: Scores) -> list[str]:
-    """The columns of a table that can be compared: in one without scores of ESTIME, columns with the names
-    of its measures are others.
+def _comparable(scores: Scores) -> pd.DataFrame:
+    """The columns that can be compared: in a table without scores of ESTIME, columns with the names of its
+    measures are others.
     """
     is_scored = scores.is_scored
-    return [
-        name
-        for name in scores.frame
-        if isinstance(name, str) and (is_scored or measure_of(name) not in MEASURES)
+    return scores.frame[
+        [
+            name
+            for name in scores.frame
+            if isinstance(name, str) and (is_scored or measure_of(name) not in MEASURES)
+        ]
     ]
 
 
-def _comparable(scores: Scores, texts: tuple[str, str]) -> pd.DataFrame:
-    """The columns that can be compared, and what only the texts decide if it is not known."""
-    table = scores.frame[_comparable_columns(scores)]
+def _with_measures_of_texts(table: pd.DataFrame, texts: tuple[str, str]) -> pd.DataFrame:
+    """A table with what only the texts decide, if it is not known."""
     known = set(map(measure_of, table.columns[table.notna().any()]))
     unknown = [measure for measure in OF_TEXTS if measure not in known]
     if not unknown or not set(texts) <= set(table):
@@ -224,11 +225,12 @@ def _columns(
     """The columns of the measures: ``alarms``, or ``alarms_layer12`` and so on if several layers were
     read. ValueError if a system lacks one of them; of the default, one is enough.
     """
-    columns = {}
-    for name, scores in systems.items():
-        columns[name] = [*_comparable_columns(scores), *computed.get(name, ())]
-        if set(request.layout.text_columns) <= set(scores.frame):
-            columns[name] += set(OF_TEXTS).difference(map(measure_of, columns[name]))
+    columns = {
+        name: [*_comparable(scores), *computed.get(name, ())] for name, scores in systems.items()
+    }
+    for known in columns.values():
+        if set(request.layout.text_columns) <= set(known):
+            known += set(OF_TEXTS).difference(map(measure_of, known))
     first = next(iter(columns.values()))
     chosen: list[str] = []
     for measure in request.columns:
@@ -290,10 +292,11 @@ def _directions(columns: Sequence[str], request: Request) -> dict[str, bool | No
     return directions
 
 
-def _properties(table: pd.DataFrame, name: str) -> dict[str, Floats]:
-    """What describes each row: of several layers the numbers of the first, since layers do not differ in
-    this; NaN if they are not known.
+def _described(table: pd.DataFrame, name: str, summary_column: str) -> pd.DataFrame:
+    """What describes each row, see `Examples.tables`: of several layers the numbers of the first, since layers
+    do not differ in this; NaN if they are not known.
     """
+    summaries = [cell if isinstance(cell, str) else None for cell in table.get(summary_column, ())]
     columns = {measure_of(column): column for column in reversed(list(table))}
     properties = {
         measure: _numbers(table, columns[measure], name)
@@ -304,7 +307,7 @@ def _properties(table: pd.DataFrame, name: str) -> dict[str, Floats]:
     if np.isnan(properties["blank"]).all():
         tokens = properties["tokens"]
         properties["blank"] = np.where(np.isnan(tokens), np.nan, tokens == 0)
-    return properties
+    return pd.DataFrame({"line": table.index.array, "summary": summaries or None, **properties})
 
 
 def _numbers(table: pd.DataFrame, column: str, name: str) -> Floats:

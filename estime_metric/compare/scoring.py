@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from estime_metric._version import __version__
-from estime_metric.compare.differences import Comparison, compare_examples
+from estime_metric.compare.differences import Comparison, compare_examples, compare_systems
 from estime_metric.compare.examples import match, text_problems
 from estime_metric.compare.gate import check_gate
 from estime_metric.compare.request import Gate, Request
@@ -52,29 +52,25 @@ def compare(
             used on this machine; or a base has to be scored again, and a text is missing.
     """
     scoring = _plan(systems, request, is_gate=gate is not None) if request.needs_encoder else None
-    bare: dict[str, Scores] = {}
-    computed: list[str] = []
-    if scoring is not None:
-        config = scoring.config
-        computed = measure_columns(config.reported_measures, config.layer_tuple or (0,))
-        bare = {
-            name: _without_scores(name, systems[name], request, computed) for name in scoring.names
-        }
-    systems = {**systems, **bare}
-    matched = match(systems, request, dict.fromkeys(bare, computed))
-    examples = matched.examples(systems)  # fails now, not after hours
+    if scoring is None:
+        return compare_systems(systems, request)
+    config = scoring.config
+    columns = measure_columns(config.reported_measures, config.layer_tuple or (0,))
+    bare = {name: _without_scores(name, systems[name], request, columns) for name in scoring.names}
+    scored = {**systems, **bare}
+    matched = match(scored, request, computed=dict.fromkeys(bare, columns))
+    examples = matched.examples(scored, unscored=bare)  # fails now, not after hours
     if gate is not None:
         check_gate(examples, gate)
-    if scoring is not None:
-        scorer = scoring.loaded()
-        for name, scores in bare.items():
-            sources, summaries = (scores.frame[column] for column in request.layout.text_columns)
-            result = scorer.score(summaries.tolist(), sources.tolist(), progress=progress)
-            scored = Scores.of(result.table())
-            added = scored.frame.drop(columns=LINE).set_axis(scores.frame.index)
-            systems[name] = replace(scored, frame=scores.frame.join(added), skipped=scores.skipped)
-        examples = matched.examples(systems)
-    return compare_examples(examples)
+    scorer = scoring.loaded()
+    for name, scores in bare.items():
+        sources, summaries = (
+            scores.frame[column].tolist() for column in request.layout.text_columns
+        )
+        table = scorer.score(summaries, sources, progress=progress).table()
+        added = table.drop(columns=LINE).set_axis(scores.frame.index)
+        scored[name] = replace(scores, frame=scores.frame.join(added))
+    return compare_examples(matched.examples(scored))
 
 
 @dataclass(frozen=True, kw_only=True)

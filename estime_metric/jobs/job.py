@@ -32,7 +32,7 @@ from estime_metric.jobs.journal import (
     most_text,
     versions,
 )
-from estime_metric.jobs.report import LISTED, Report, Scores, report_of
+from estime_metric.jobs.report import LISTED, Report, Tally, report_of
 from estime_metric.measures import RECOMMENDED, check_threshold
 from estime_metric.passages import joined
 from estime_metric.table.formats import WRITABLE, Line, Row, encode_json_lines
@@ -187,7 +187,7 @@ def score_files(
         if earlier is not None:
             run.take_up(earlier)
         was_finished = isinstance(earlier, FinishedOutput)
-        resumed, resumed_lines = len(run.scores), run.digest.lines
+        resumed, resumed_lines = len(run.tally), run.digest.lines
         was_complete = was_finished and not run.has_further_lines()
         if earlier is not None and was_complete:
             report = run.report(earlier, worst)
@@ -197,8 +197,8 @@ def score_files(
             report = run.report(journal, worst)
             run.write(journal, report)
             path.unlink()
-    for text, number in run.scores.warnings.items():
-        message = f"{text} This concerns {number} of {len(run.scores)} pairs."
+    for text, number in run.tally.warnings.items():
+        message = f"{text} This concerns {number} of {len(run.tally)} pairs."
         warnings.warn(message, RuntimeWarning, stacklevel=2)
     return replace(
         report,
@@ -230,7 +230,7 @@ class _Run:
         if problem := _clash_problem(first, self._added):
             raise ValueError(f"{first.path.name} line {first.number} {problem}.")
         self.digest = InputDigest()
-        self.scores = Scores(job.inputs, job.prefix, names)
+        self.tally = Tally(job.inputs, job.prefix, names)
 
     def take_up(self, earlier: Journal | FinishedOutput) -> None:
         """Adds what an earlier run has scored. NotResumableError if its options, its rows or the inputs are
@@ -240,9 +240,9 @@ class _Run:
         for chunk in earlier:
             self.digest.add(islice(self._lines, chunk.lines - self.digest.lines))
             check_same_lines(self.digest, chunk)
-            self.scores.add(chunk)
+            self.tally.add(chunk)
         digests = earlier.record.get(DIGESTS)
-        if digests and digests.split() != row_digests(self.scores.frame(), earlier.record):
+        if digests and digests.split() != row_digests(self.tally.frame(), earlier.record):
             raise NotResumableError(
                 f"Expected {self.job.file} to have the rows that its record is of, in their order, but they "
                 "have changed. Use `overwrite` to start again."
@@ -268,28 +268,28 @@ class _Run:
         self, journal: Journal, *, progress: bool, on_problem: Callable[[str], None] | None
     ) -> None:
         """Scores the lines that are left, chunk by chunk."""
-        job, scores = self.job, self.scores
+        job, tally = self.job, self.tally
         sizes = _sizes(job.inputs)
-        with Bar(disable=not progress, initial=len(scores)) as bar:
+        with Bar(disable=not progress, initial=len(tally)) as bar:
             for part in cut(self._lines, job.layout, most_text(self.scorer)):
                 self.digest.add(part)
                 pairs, problems = _checked(part, self._added, job)
-                bar.total = _expected_pairs(job, sizes, part[-1], len(scores) + len(pairs))
+                bar.total = _expected_pairs(job, sizes, part[-1], len(tally) + len(pairs))
                 rows, concerned = _scored_rows(pairs, job, self.scorer, bar)
                 chunk = Chunk(self.digest.lines, self.digest.text(), rows, len(problems), concerned)
                 journal.append(chunk)
-                scores.add(chunk)
+                tally.add(chunk)
                 if job.output is not None and job.file is None:
                     written = OutputRows([chunk], job.layout, job.keep_texts)
                     write_standard_output(encode_json_lines(written))
                 if on_problem is not None:
                     for problem in problems:
                         on_problem(problem)
-            bar.total = len(scores)
+            bar.total = len(tally)
 
     def report(self, chunks: Iterable[Chunk], worst: int) -> Report:
         """The report on all pairs, with the texts that it shows."""
-        report = report_of(self.scores, self.config, worst)
+        report = report_of(self.tally, self.config, worst)
         return replace(report, texts=_texts(chunks, self.job.layout, report))
 
     def write(self, journal: Journal, report: Report) -> None:

@@ -98,7 +98,7 @@ class Report:
         }
 
 
-class Scores:
+class Tally:
     """What the chunks of a job have; the numbers of all pairs are about 200 bytes a pair.
 
     Args:
@@ -155,14 +155,14 @@ class Scores:
         return pandas.DataFrame({**self._texts, **self._numbers}).astype({LINE: int})
 
 
-def report_of(scores: Scores, config: EstimeConfig, number_of_worst: int) -> Report:
-    """The report on scores, without texts."""
-    table = scores.frame()
+def report_of(tally: Tally, config: EstimeConfig, number_of_worst: int) -> Report:
+    """The report on what a job has scored, without texts."""
+    table = tally.frame()
     layers = config.layer_tuple
     blank, unchecked = (
         table[reported_name(measure, layers[0], layers)] == 0 for measure in ("tokens", "coverage")
     )
-    names = [encodable(str(path)) for path in scores.inputs]
+    names = [encodable(str(path)) for path in tally.inputs]
     by_file = dict(list(table.groupby(FILE)))
     is_by_file = 1 < len(names) <= FILES
     worst = []
@@ -170,7 +170,7 @@ def report_of(scores: Scores, config: EstimeConfig, number_of_worst: int) -> Rep
         order = table[RECOMMENDED].sort_values(ascending=False, kind="stable").index
         worst = order[:number_of_worst].tolist()
     return Report(
-        inputs=scores.inputs,
+        inputs=tally.inputs,
         config=config,
         table=table,
         summary=_summary(table),
@@ -179,7 +179,7 @@ def report_of(scores: Scores, config: EstimeConfig, number_of_worst: int) -> Rep
         blank_lines=_lines(table[blank]),
         unchecked_lines=_lines(table[unchecked & ~blank]),
         worst=worst,
-        skipped=scores.skipped,
+        skipped=tally.skipped,
     )
 
 

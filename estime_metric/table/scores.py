@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,11 +25,11 @@ from estime_metric.table.table import (
     Record,
     converted,
     digest_columns,
+    frame_of,
     number_of,
     plain,
     record_of,
     row_digests,
-    to_frame,
     write,
 )
 
@@ -94,12 +94,16 @@ class Scores:
         """
         path = Path(path)
         record = record_of(path)
+        prefix = str(record.get("options", {}).get("prefix") or "")
         is_aligned = layout.source_file is not None
         lines = (read_lines if is_aligned else read_rows)(path, layout)
-        table = to_frame(path, _decoded(lines, layout), skipped)
-        _check_rows(path, table, record)
-        measures = _measures(table, record)
-        table = _with_plain_names(table, record, measures, own_columns)
+        table = frame_of(path, _decoded(lines, layout), skipped)
+        _check_rows(path, table, record, prefix)
+        plain_names = [column.removeprefix(prefix) for column in table]
+        by_name = [name for name in plain_names if measure_of(name) in MEASURES]
+        measures = list(record.get("measures", by_name))
+        written = (*measures, LINE, FILE, FLAG, SOURCE_ID, SIGNATURE)
+        table = _with_plain_names(table, {f"{prefix}{name}": name for name in written}, own_columns)
         for name in table.columns.intersection(measures):
             if has_text_cells(path) or table[name].isna().all():
                 table[name] = converted(table[name])
@@ -152,65 +156,44 @@ def _decoded(lines: Iterable[Line], layout: Layout) -> Iterator[Line]:
         yield replace(line, row={}, problem=problem) if problem else line
 
 
-def _check_rows(path: Path, table: DataFrame, record: Record) -> None:
+def _check_rows(path: Path, table: DataFrame, record: Record, prefix: str) -> None:
     """Refuses a row that the record is not of, or that occurs more often than in it, and a table without a
     column that digests are of (ValueError).
     """
-    if DIGESTS not in record or table.index.empty:
+    if DIGESTS not in record or table.empty:
         return
     stored = next(filter(Path.exists, record_paths(path)), path)
     expected = f"Expected the scores in {path.name} to be those that the record in {stored.name} is of, but"
-    written = {f"{_prefix(record)}{name}": name for name in digest_columns(record)}
-    for column in written:
+    for column in digest_columns(record, prefix):
         if column not in table:
             raise ValueError(
                 f"{expected} column {column!r} is missing. Score the texts again, or keep all columns of "
                 "the scores."
             )
     left = Counter(record[DIGESTS].split())
-    digests = row_digests(table[[*written]].rename(columns=written), record)
-    for line, digest in zip(table.index, digests, strict=True):
+    for line, digest in zip(table.index, row_digests(table, record, prefix), strict=True):
         left[digest] -= 1
         if left[digest] < 0:
             raise ValueError(f"{expected} line {line} has others. Score the texts again.")
 
 
-def _prefix(record: Record) -> str:
-    """The prefix of the output columns."""
-    return str(record.get("options", {}).get("prefix") or "")
-
-
-def _measures(table: DataFrame, record: Record) -> list[str]:
-    """The columns that are measures: those that the record names; without one, those with their names."""
-    plain_names = [column.removeprefix(_prefix(record)) for column in table]
-    by_name = [name for name in plain_names if measure_of(name) in MEASURES]
-    return list(record.get("measures", by_name))
-
-
 def _with_plain_names(
-    table: DataFrame, record: Record, measures: Collection[str], own_columns: Collection[str]
+    table: DataFrame, written: Mapping[str, str], own_columns: Collection[str]
 ) -> DataFrame:
     """A table with its output columns without prefix, and without other columns of such names, except for
-    columns of the user.
+    columns of the user. ``written`` is the plain name of each output column.
     """
-    written = {
-        f"{_prefix(record)}{name}": name
-        for name in (*measures, LINE, FILE, FLAG, SOURCE_ID, SIGNATURE)
-    }
-    kept = [column for column in table if column in own_columns]
-    renamed = {
+    own = table.columns.intersection(list(own_columns))
+    outputs = {
         column: name
         for column, name in written.items()
-        if column in table and (name == column or name not in kept)
+        if column in table and (name == column or name not in own)
     }
-    foreign = [
-        column
-        for column in table
-        if not (column in renamed or column in kept)
-        and (measure_of(column) in MEASURES or column in renamed.values())
-    ]
-    table = table.drop(columns=foreign).rename(columns=renamed)
-    for column in kept:
-        if column in renamed:  # `e_file` can be named `file`, too
-            table[column] = table[renamed[column]]
-    return table
+    columns: dict[str, str] = {}  # a name here -> the name in the file
+    for column in table:
+        is_foreign = measure_of(column) in MEASURES or column in outputs.values()
+        if column in own or not (column in outputs or is_foreign):
+            columns[column] = column
+        if column in outputs:  # one of the user's can have both names: `e_file` and `file`
+            columns[outputs[column]] = column
+    return table[[*columns.values()]].set_axis([*columns], axis="columns")

@@ -52,7 +52,7 @@ Number = int | float | None  # ``None`` if a measure is undefined
 Record = Mapping[str, Any]
 
 
-def to_frame(path: Path, lines: Iterable[Line], skipped: list[str] | None = None) -> DataFrame:
+def frame_of(path: Path, lines: Iterable[Line], skipped: list[str] | None = None) -> DataFrame:
     r"""The rows of lines, with the numbers of the lines as the index. The sentences on lines with a
     problem go to ``skipped``; without it, the first of them is an error (ValueError). Values are as
     they are, except that a lone surrogate, which a data frame cannot hold, becomes ``\ud800``.
@@ -121,27 +121,26 @@ def number_of(cell: Any) -> float | None:
     return None if math.isinf(number) else number
 
 
-def digest_columns(record: Record) -> list[str]:
-    """The columns of the table that `row_digests` are of."""
+def digest_columns(record: Record, prefix: str = "") -> list[str]:
+    """The columns of the table that `row_digests` are of; the last is ``source_id``."""
     flag = [FLAG] if record.get("threshold") else []
-    return [LINE, *record.get("measures", ()), *flag, SOURCE_ID]
+    return [f"{prefix}{name}" for name in (LINE, *record.get("measures", ()), *flag, SOURCE_ID)]
 
 
-def row_digests(table: DataFrame, record: Record) -> list[str]:
+def row_digests(table: DataFrame, record: Record, prefix: str = "") -> list[str]:
     """A digest of each row: of its ``source_id`` and, to six decimals, of its line, its measures and its
     flag, see `digest_columns`. A file that another program has saved has the same ones.
     """
     import numpy  # slow
     import pandas
 
-    cells = table[digest_columns(record)]
-    sources = cells.pop(SOURCE_ID)
-    numbers = cells.apply(pandas.to_numeric, errors="coerce").to_numpy(dtype="<f8")
+    *columns, source_column = digest_columns(record, prefix)
+    numbers = table[columns].apply(pandas.to_numeric, errors="coerce").to_numpy(dtype="<f8")
     numbers = numbers.round(6) + 0.0  # -0.0 becomes 0.0
     numbers[numpy.isnan(numbers)] = math.nan  # which has many forms
     return [
         blake2b(row.tobytes() + str(source).encode(), digest_size=_DIGEST).hexdigest()
-        for row, source in zip(numbers, sources, strict=True)
+        for row, source in zip(numbers, table[source_column], strict=True)
     ]
 
 

@@ -245,7 +245,7 @@ def test_the_plot_shows_every_system_and_its_mean(scores: np.ndarray) -> None:
             r"to have the same signature, (.|\n)*A: ESTIME\|made\n  B: other",
         ),
         ({"signature": ["x", "y"]}, {}, r"(.|\n)*B: x\n  B: y"),
-        ({"signature": [None, "x"]}, {}, "each row of B to have a signature, but line 1 has none"),
+        ({"signature": [None, "x"]}, {}, "'signature' in each row of B, but line 1 has none"),
         ({"alarms": ["many", 2]}, {}, "'alarms' of B to contain finite numbers, but line 1 has"),
         ({"alarms": [1, float("inf")]}, {}, "finite numbers, but line 2 has inf"),
         (

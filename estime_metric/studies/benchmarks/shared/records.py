@@ -12,7 +12,7 @@ from estime_metric._messages import needs_extra
 from estime_metric.studies.columns import KEY
 from estime_metric.studies.keyed import cell_names, listed
 from estime_metric.table.rows import read_rows
-from estime_metric.table.table import to_frame
+from estime_metric.table.table import frame_of
 
 
 def read_frame(path: Path, fields: Sequence[str], **renamed: str) -> pd.DataFrame:
@@ -21,7 +21,7 @@ def read_frame(path: Path, fields: Sequence[str], **renamed: str) -> pd.DataFram
 
     Raises OSError if it cannot be read, ValueError for a damaged row or one that lacks a field.
     """
-    table = to_frame(path, read_rows(path))
+    table = frame_of(path, read_rows(path))
     for field in fields:
         lines = table.index[table[field].isna()] if field in table else table.index
         if len(lines):
