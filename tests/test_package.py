@@ -4,6 +4,7 @@ settings change.
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 from typing import Any
@@ -150,3 +151,16 @@ def test_unreleased_changes_of_scores_have_a_version_of_development() -> None:
     _, newest, *_ = CHANGELOG.read_text(encoding="utf-8").split("\n## ")
     changes_scores = newest.startswith("Unreleased\n") and "**Scores" in newest
     assert not changes_scores or ".dev" in __version__
+
+
+def test_only_the_type_of_scores_knows_where_a_data_frame_keeps_its_record() -> None:
+    package = Path(embedded.__file__).parents[1]
+    names = {
+        path.relative_to(package).as_posix(): {
+            getattr(node, "attr", getattr(node, "id", getattr(node, "name", None)))
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        }
+        for path in package.rglob("*.py")
+    }
+    assert {path for path in names if "attrs" in names[path]} == {"table/scores.py"}
+    assert not [path for path in names if names[path] & {"has_scores", "_PLANNED"}]
