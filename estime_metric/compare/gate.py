@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -160,20 +160,21 @@ def _worse_scores(comparison: Comparison, gate: Gate) -> Iterator[Finding]:
     yield verdict, f"{new} {judged} in {named}: {_difference(row)}."
 
 
-def rows_of(examples: Examples, gate: Gate) -> list[pd.DataFrame]:
-    """The tables of the base and of the new system for `KINDS`: those of `Examples.tables` with ``unit``;
+def rows_of(
+    examples: Examples, names: Sequence[str], measure: str, gate: Gate
+) -> list[pd.DataFrame]:
+    """The tables of two systems, the base and the new one, for `KINDS`: those of `Examples.tables` with ``unit``;
     ``text``, the words of a summary that is not blank; ``tokens``, the number of words if both texts are
     known; ``value`` of the measure that decides; ``is_outside``, whether it is outside the stated range; and
     ``merit``, higher for a better value of a column of others without a stated range.
     """
-    measure = examples.measures[0]
     sign = 1.0 if examples.higher_is_better[measure] else -1.0
     if examples.definitions[measure] or gate.range:
         sign = math.nan
     least, greatest = gate.range or (-math.inf, math.inf)
     has_texts = examples.described("summary").notna().all(axis=1)
     tables = []
-    for name in examples.compared[0]:
+    for name in names:
         table, value = examples.tables[name], examples.values[measure, name]
         words = table["summary"][has_texts].map(lower_words)
         tables.append(
@@ -192,7 +193,7 @@ def rows_of(examples: Examples, gate: Gate) -> list[pd.DataFrame]:
 def _failed_rows(comparison: Comparison, gate: Gate) -> Iterator[Finding]:
     """Which kinds of failure there are, and which the gate cannot see without texts."""
     (base, new), measure = comparison.compared[0], comparison.measures[0]
-    of_base, of_new = rows_of(comparison, gate)
+    of_base, of_new = rows_of(comparison, (base, new), measure, gate)
     is_known = (of_base.notna() & of_new.notna()).any()
     unseen = []
     for kind in KINDS:

@@ -3,8 +3,8 @@
 A journal is a file of JSON Lines, whatever the format of the output is. Its first line is the record of
 the job. Each further line is a chunk: how many lines of the input there are up to its end and a digest of
 them, its rows, the number of its invalid lines, and what there is to warn of in its texts. Each line also
-has a check of its content. The first line that a killed run has left half, or that was damaged, is cut off
-with all that follow it, and their pairs are scored again.
+has a check of its content. The first line that a killed run has left half, that was damaged, or that does
+not begin where the chunk before it ends is cut off with all that follow it, and their pairs are scored again.
 
 A job that is resumed reads as many lines of its input as each chunk has, and compares the digests.
 """
@@ -14,11 +14,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from itertools import islice, takewhile
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -111,7 +111,7 @@ class Chunk:
 
     Attributes:
         lines: how many lines the inputs have up to the end of the chunk.
-        digest: the `InputDigest` of these lines.
+        digest: the `InputDigest` of these lines; empty in a chunk of a finished output that is not the last.
         rows: a row for each of its pairs: the columns of the output, and the texts.
         skipped: how many lines of the chunk are invalid.
         warnings: what there is to warn of in its texts -> the number of pairs that it is about.
@@ -119,9 +119,14 @@ class Chunk:
 
     lines: int
     digest: str
-    rows: Iterable[Row]
+    rows: Sequence[Row]
     skipped: int
     warnings: Mapping[str, int]
+
+    @property
+    def first(self) -> int:
+        """How many lines the inputs have before the chunk: each of its lines is a row or was skipped."""
+        return self.lines - len(self.rows) - self.skipped
 
 
 class InputDigest:
@@ -167,8 +172,15 @@ class Journal:
             self.record = _content(stream.readline())
             if not self.record:
                 raise _damaged()
-            stream.seek(0)
-            stream.truncate(sum(map(len, takewhile(_is_whole, stream))))
+            kept, lines = stream.tell(), 0
+            for line in stream:
+                chunk = _chunk(line)
+                if chunk is None or chunk.first != lines:
+                    break
+                lines = chunk.lines
+                if chunk.digest:
+                    kept = stream.tell()
+            stream.truncate(kept)
 
     def append(self, chunk: Chunk) -> None:
         """Keeps a chunk; once this returns, it is on disk."""
@@ -178,8 +190,8 @@ class Journal:
         """The chunks, in order."""
         with self._path.open("rb") as stream:
             for line in islice(stream, 1, None):
-                if content := _content(line):
-                    yield Chunk(**content)
+                if chunk := _chunk(line):
+                    yield chunk
 
 
 def begin_journal(path: Path, record: Mapping[str, Any], chunks: Iterable[Chunk]) -> Journal:
@@ -213,13 +225,17 @@ class FinishedOutput:
             )
 
     def __iter__(self) -> Iterator[Chunk]:
-        """The chunks, all with the lines of the whole output."""
-        lines, digest = self.record.get("input_lines", 0), self.record.get("input_digest", "")
-        skipped = self.record["skipped"]
+        """The chunks, the first with all skipped lines. NotResumableError if rows are missing."""
+        lines = skipped = self.record["skipped"]
         rows = (line.row for line in read_rows(self._path))
         while group := list(islice(rows, LINES)):
+            lines += len(group)
+            is_last = lines == self.record.get("input_lines")
+            digest = self.record.get("input_digest", "") if is_last else ""
             yield Chunk(lines, digest, group, skipped, {})
             skipped = 0
+        if lines != self.record.get("input_lines"):
+            raise _changed()
 
 
 def earlier_run(output: Path | None, journal: Path) -> Journal | FinishedOutput | None:
@@ -254,8 +270,9 @@ def _content(line: bytes) -> dict[str, Any]:
     return content if line.endswith(b"\n") and check == _check(content) else {}
 
 
-def _is_whole(line: bytes) -> bool:
-    return not line.strip() or bool(_content(line))
+def _chunk(line: bytes) -> Chunk | None:
+    content = _content(line)
+    return Chunk(**content) if content else None
 
 
 @dataclass(frozen=True)
@@ -374,11 +391,15 @@ def _damaged() -> NotResumableError:
 
 def check_same_lines(digest: InputDigest, chunk: Chunk) -> None:
     """Refuses lines that are not those up to the end of an earlier chunk (NotResumableError)."""
-    if (digest.lines, digest.text()) != (chunk.lines, chunk.digest):
-        raise NotResumableError(
-            "Expected the rows scored by the earlier run to be unchanged, but they have changed. Use "
-            "`overwrite` to start again."
-        )
+    if digest.lines != chunk.lines or (chunk.digest and digest.text() != chunk.digest):
+        raise _changed()
+
+
+def _changed() -> NotResumableError:
+    return NotResumableError(
+        "Expected the rows scored by the earlier run to be unchanged, but they have changed. Use `overwrite` "
+        "to start again."
+    )
 
 
 def versions() -> dict[str, str]:

@@ -4,9 +4,12 @@ Two systems are made of summaries that people judged. Each of their examples is 
 source of which people prefer one; pairs are drawn with replacement, and each counts as a new source. In a
 part of the examples the new system has the worse summary; in all others chance decides which system has
 which. Without such a part, the systems are equal.
+
+And how many pairs of real systems does each kind of failed rows stop? None of them is a failure.
 """
 
-from itertools import product
+from collections.abc import Iterator
+from itertools import permutations, product
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +17,11 @@ import pandas as pd
 
 from estime_metric.cli import options
 from estime_metric.compare.differences import compare_scores
-from estime_metric.compare.gate import judge
-from experiments.benchmarks.common import RUN, Run, show
+from estime_metric.compare.failures import KINDS
+from estime_metric.compare.gate import judge, rows_of
+from estime_metric.compare.request import Gate
+from experiments.benchmarks import aggrefact
+from experiments.benchmarks.common import PUBLISHED, RUN, Run, show
 from experiments.benchmarks.systems import read
 
 SIZES = (100, 400, 1600)
@@ -46,13 +52,39 @@ def verdict(pairs: pd.DataFrame, scores: pd.DataFrame, part: float, size: int, s
     return judge(compare_scores({"old": old, "new": new}, measures="inconsistency"))[0].name.lower()
 
 
+def stops(summaries: pd.DataFrame) -> Iterator[dict[str, object]]:
+    """Whether a kind stops the second of two real systems: a row for each ordered pair of the systems of a
+    dataset and each of `KINDS`, or, of a kind that reads no texts, for each column of judgements and of
+    published scores. All of these are columns of others to the gate.
+    """
+    columns = ["judgement", *(name for name in summaries if name.startswith(PUBLISHED))]
+    columns = [name for name in columns if summaries[name].notna().all()]
+    systems = dict(list(summaries.groupby("system")))
+    examples = compare_scores(systems, measures=columns, higher=columns, id_column="document")
+    for names, column in product(permutations(systems, 2), columns):
+        tables = rows_of(examples, names, column, Gate())
+        for kind in KINDS:
+            if column == columns[0] or not kind.reads:
+                name = kind.name.format(measure="a column")
+                yield {"kind": name, "stopped": kind.failed_rows(*tables) is not None}
+
+
+def read_cliff(folder: Path) -> pd.DataFrame:
+    """The summaries of CLIFF as `read` has those of other sets; none without its folder."""
+    if not (folder / "cliff").is_dir():
+        return pd.DataFrame(columns=["data"])
+    table = aggrefact.read(folder).query("dataset == 'CLIFF'")
+    return table.assign(data="CLIFF, " + table["origin"], judgement=table["label"])
+
+
 def gate(folder: Path, /, *, draws: options.PositiveCount = 50, run: Run = RUN) -> None:
     """How often does the gate of 'estime compare' stop an equal system, and how often a worse one?
 
-    Prints and writes to gate.csv the share of draws with each verdict.
+    Prints and writes to gate.csv the share of draws with each verdict, and to gate-kinds.csv how many
+    ordered pairs of the real systems each kind of failed rows stops.
 
     Args:
-        folder: As for systems.
+        folder: As for systems; the kinds also read its folder cliff, as aggrefact does.
         draws: Pairs of systems per dataset, part of worse summaries and number of summaries.
     """
     table = read(folder)
@@ -69,4 +101,9 @@ def gate(folder: Path, /, *, draws: options.PositiveCount = 50, run: Run = RUN) 
     verdicts = pd.DataFrame(rows, columns=[*keys, "verdict"]).groupby(keys)["verdict"]
     shares = verdicts.value_counts(normalize=True).unstack(fill_value=0.0)
     show("Share of draws", shares)
-    run.save(gate=shares.reset_index())
+    real = pd.concat([table[table["data"] != "RAGTruth"], read_cliff(folder)])
+    by_kind = pd.DataFrame(row for _, own in real.groupby("data") for row in stops(own))
+    kinds = by_kind.groupby("kind", sort=False)["stopped"].agg(["sum", "count", "mean"])
+    kinds.columns = ["stopped", "pairs", "share"]
+    show("Pairs of real systems that a kind of failed rows stops", kinds)
+    run.save(**{"gate": shares.reset_index(), "gate-kinds": kinds.reset_index()})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.benchmarks.gate import verdict
+from experiments.benchmarks.gate import stops, verdict
 
 PAIRS = pd.DataFrame({"better": [0, 1], "worse": [2, 3]})
 SCORES = pd.DataFrame(
@@ -18,3 +18,27 @@ def test_a_system_with_a_part_of_worse_summaries_is_stopped_and_an_equal_one_har
     equal = [verdict(PAIRS, SCORES, part=0.0, size=100, seed=seed) for seed in range(20)]
     assert set(equal) <= {"passed", "worse"}  # 2.5% are expected to be called worse
     assert equal.count("worse") <= 2
+
+
+def test_a_kind_that_stops_a_real_system_is_counted_once_and_those_of_columns_for_each_column() -> (
+    None
+):
+    documents = [*range(10)] * 2
+    summaries = pd.DataFrame(
+        {
+            "system": ["whole"] * 10 + ["cut"] * 10,
+            "document": documents,
+            "source": [f"Ann sold bridge {number}." for number in documents],
+            "summary": [f"Ann sold bridge {number}." for number in range(10)] + ["Ann."] * 10,
+            "judgement": [*range(10), *[100] * 10],
+            "published: ROUGE": 0.5,
+        }
+    )
+    rows = pd.DataFrame(stops(summaries))
+    assert rows[rows["stopped"]]["kind"].tolist() == [
+        "are one text",
+        "have less than a third of the words of the other system's",
+        "have a value of a column far better than all of the other system's",
+        "have one and the same value of a column",
+    ]
+    assert rows["kind"].value_counts().unique().tolist() == [4, 2]
