@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from estime_metric.checks import check_choice
-from estime_metric.compare.examples import PROPERTIES, Examples, match
+from estime_metric.compare.examples import PROPERTIES, Examples, examples_of, match
 from estime_metric.compare.failures import is_broken
 from estime_metric.compare.request import Request
 from estime_metric.compare.unfit import uncomparable, why_not
@@ -159,7 +159,8 @@ def compare_scores(
 
 def compare_systems(systems: Mapping[str, Scores], request: Request) -> Comparison:
     """As `compare_scores`, with its arguments as one object."""
-    return compare_examples(match(systems, request, computed={}).examples(systems))
+    matched = match(systems, request, computed={})
+    return compare_examples(examples_of(matched, systems, request))
 
 
 def compare_examples(examples: Examples) -> Comparison:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from estime_metric.checks import check_choice, did_you_mean, has_words, listed_names
-from estime_metric.compare.join import Joined, check_column, check_filled, join_scores
+from estime_metric.compare.join import check_column, check_filled, join_scores
 from estime_metric.compare.request import OF_TEXTS, Request
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES, Measure, measure_of
 from estime_metric.table.arrays import Floats
@@ -25,21 +25,15 @@ PROPERTIES = ("tokens", "coverage", "copied_density")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Examples:
-    """The examples that all systems have, with their numbers. The name of a measure of ESTIME means its
-    scores; any other column is the user's.
+class Match:
+    """The examples that all systems have, and what is compared: known before anything is scored. The name
+    of a measure of ESTIME means its scores; any other column is the user's.
 
     Attributes:
-        values: the compared measures, one row per example; the columns have two levels, the measure
-            (``alarms``, or ``alarms_layer12`` of several layers) and the system. NaN if there is no
-            value.
-        tables: what describes the rows of each system, one row per example: ``line``; ``blank``,
-            ``repetition`` and `PROPERTIES`, NaN if they are not known; and the text, ``summary``, or
-            ``None``.
+        rows: the positions of the rows of each system in its table, one row per example.
         units: the `source_id` of each example; if the sources are not known, each has another one.
         sources: how many different sources there are; ``None`` if they are not known.
         matched_by: the column by which the rows were joined.
-        signature: the one signature of all scores; empty if no compared measure needs one.
         baseline: name of the system with which each other is compared; ``None``: every two are
             compared.
         unmatched: one sentence per source or example that is not compared.
@@ -48,12 +42,10 @@ class Examples:
         definitions: what ESTIME knows of each compared measure; ``None`` for a column of the user's.
     """
 
-    values: pd.DataFrame
-    tables: Mapping[str, pd.DataFrame]
+    rows: pd.DataFrame
     units: list[str]
     sources: int | None
     matched_by: str
-    signature: str
     baseline: str | None
     unmatched: tuple[str, ...]
     skipped: Mapping[str, int]
@@ -63,7 +55,7 @@ class Examples:
     @property
     def examples(self) -> int:
         """How many examples there are."""
-        return len(self.values)
+        return len(self.rows)
 
     @property
     def measures(self) -> list[str]:
@@ -82,60 +74,28 @@ class Examples:
             return list(itertools.combinations(self.names, 2))
         return [(self.baseline, name) for name in self.names if name != self.baseline]
 
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Examples(Match):
+    """The examples that all systems have, with their numbers. Further attributes are those of `Match`.
+
+    Attributes:
+        values: the compared measures, one row per example; the columns have two levels, the measure
+            (``alarms``, or ``alarms_layer12`` of several layers) and the system. NaN if there is no
+            value.
+        tables: what describes the rows of each system, one row per example: ``line``; ``blank``,
+            ``repetition`` and `PROPERTIES`, NaN if they are not known; and the text, ``summary``, or
+            ``None``.
+        signature: the one signature of all scores; empty if no compared measure needs one.
+    """
+
+    values: pd.DataFrame
+    tables: Mapping[str, pd.DataFrame]
+    signature: str
+
     def described(self, column: str) -> pd.DataFrame:
         """A column of `tables`, one row per example and one column per system."""
         return pd.DataFrame({name: table[column] for name, table in self.tables.items()})
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Match:
-    """What is compared, which is known before anything is scored.
-
-    Attributes:
-        request: what was requested.
-        joined: which rows are about the same example.
-        higher_is_better: the direction of each compared measure; ``None`` if it has none.
-    """
-
-    request: Request
-    joined: Joined
-    higher_is_better: Mapping[str, bool | None]
-
-    def examples(self, systems: Mapping[str, Scores], unscored: Collection[str] = ()) -> Examples:
-        """The examples with their numbers; those of the ``unscored`` systems, which are scored later, are
-        the columns that they have. ValueError if a cell is not a finite number.
-        """
-        texts = self.request.layout.text_columns
-        values: dict[tuple[str, str], Floats] = {}
-        tables = {}
-        index = self.joined.rows.index
-        examples = len(index)
-        for name, scores in systems.items():
-            table = _comparable(scores)
-            if name not in unscored:
-                table = _with_measures_of_texts(table, texts)
-            rows = table.iloc[self.joined.rows[name]]
-            compared = rows.columns.intersection(list(self.higher_is_better))
-            values |= {(column, name): _numbers(rows, column, name) for column in compared}
-            if name not in unscored:
-                tables[name] = _described(rows, name, texts[1]).set_axis(index)
-        sources = self.joined.sources
-        return Examples(
-            values=pd.DataFrame(values, index),
-            tables=tables,
-            units=sources or [source_id(str(number)) for number in range(examples)],
-            sources=None if sources is None else len(set(sources)),
-            matched_by=self.joined.matched_by,
-            signature=next(iter(systems.values())).signature if self.request.needs_encoder else "",
-            baseline=self.request.baseline,
-            unmatched=self.joined.unmatched,
-            skipped={
-                name: scores.skipped + len(scores.frame) - examples
-                for name, scores in systems.items()
-            },
-            higher_is_better=self.higher_is_better,
-            definitions={name: MEASURES.get(measure_of(name)) for name in self.higher_is_better},
-        )
 
 
 def match(
@@ -156,11 +116,59 @@ def match(
     tables = {name: scores.frame for name, scores in systems.items()}
     if request.needs_encoder:
         _check_signatures({name: tables[name] for name in tables if name not in computed})
-    columns = _columns(request, systems, computed)
-    directions = _directions(columns, request)
+    directions = _directions(_columns(request, systems, computed), request)
     source_column, _ = request.layout.text_columns
     joined = join_scores(tables, id_column=request.id_column, source_column=source_column)
-    return Match(request=request, joined=joined, higher_is_better=directions)
+    examples = len(joined.rows)
+    return Match(
+        rows=joined.rows,
+        units=joined.sources or [source_id(str(number)) for number in range(examples)],
+        sources=None if joined.sources is None else len(set(joined.sources)),
+        matched_by=joined.matched_by,
+        baseline=request.baseline,
+        unmatched=joined.unmatched,
+        skipped={
+            name: scores.skipped + len(scores.frame) - examples for name, scores in systems.items()
+        },
+        higher_is_better=directions,
+        definitions={column: MEASURES.get(measure_of(column)) for column in directions},
+    )
+
+
+def examples_of(
+    matched: Match,
+    systems: Mapping[str, Scores],
+    request: Request,
+    unscored: Collection[str] = (),
+) -> Examples:
+    """The examples with their numbers. ValueError if a cell is not a finite number.
+
+    Args:
+        matched: the examples of the systems.
+        systems: what is compared.
+        request: as for `match`.
+        unscored: the systems that are scored later: they have only the values of columns of others,
+            and nothing describes their rows.
+    """
+    texts = request.layout.text_columns
+    values: dict[tuple[str, str], Floats] = {}
+    tables = {}
+    for name, scores in systems.items():
+        table = _comparable(scores)
+        if name not in unscored:
+            table = _with_measures_of_texts(table, texts)
+        rows = table.iloc[matched.rows[name]]
+        compared = rows.columns.intersection(matched.measures)
+        values |= {(column, name): _numbers(rows, column, name) for column in compared}
+        if name not in unscored:
+            tables[name] = _described(rows, name, texts[1]).set_axis(matched.rows.index)
+    first = next(iter(systems.values()))
+    return Examples(
+        **vars(matched),
+        values=pd.DataFrame(values, matched.rows.index),
+        tables=tables,
+        signature=first.signature if request.needs_encoder else "",
+    )
 
 
 def text_problems(table: pd.DataFrame, texts: tuple[str, str]) -> pd.Series:

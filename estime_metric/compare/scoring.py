@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from estime_metric._version import __version__
 from estime_metric.compare.differences import Comparison, compare_examples, compare_systems
-from estime_metric.compare.examples import match, text_problems
+from estime_metric.compare.examples import examples_of, match, text_problems
 from estime_metric.compare.gate import check_gate
 from estime_metric.compare.request import Gate, Request
 from estime_metric.config import EstimeConfig
@@ -59,7 +59,7 @@ def compare(
     bare = {name: _without_scores(name, systems[name], request, columns) for name in scoring.names}
     scored = {**systems, **bare}
     matched = match(scored, request, computed=dict.fromkeys(bare, columns))
-    examples = matched.examples(scored, unscored=bare)  # fails now, not after hours
+    examples = examples_of(matched, scored, request, unscored=bare)  # fails now, not after hours
     if gate is not None:
         check_gate(examples, gate)
     scorer = scoring.loaded()
@@ -70,7 +70,7 @@ def compare(
         table = scorer.score(summaries, sources, progress=progress).table()
         added = table.drop(columns=LINE).set_axis(scores.frame.index)
         scored[name] = replace(scores, frame=scores.frame.join(added))
-    return compare_examples(matched.examples(scored))
+    return compare_examples(examples_of(matched, scored, request))
 
 
 @dataclass(frozen=True, kw_only=True)
