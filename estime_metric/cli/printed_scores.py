@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from estime_metric._messages import counted, shortened
 from estime_metric.cli.console import say
 from estime_metric.jobs import Report
 from estime_metric.measures import MEASURES, RECOMMENDED, REPORTED, reported_name
-from estime_metric.show.cells import mean_cells, means_table, print_columns, screen
+from estime_metric.show.cells import means_table, print_columns, screen
 from estime_metric.table.table import FILE, FLAG, LINE, plain
 
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
-    from estime_metric.table.summary import Summary
 
 #: Measures that are listed for each pair, in addition to the requested ones.
 _LISTED_MEASURES = (RECOMMENDED, "alarms", "tokens")
@@ -55,9 +53,7 @@ def print_pairs(report: Report) -> None:
 
 
 def print_report(report: Report) -> None:
-    """The counts, the means with their intervals, of each file too, the lines to look at, and the
-    short signature.
-    """
+    """The counts, the means with their intervals, the lines to look at, and the short signature."""
     summary = report.summary
     say(
         f"{counted(summary.pairs, 'pair')} scored, {counted(report.skipped, 'row')} skipped, "
@@ -66,8 +62,6 @@ def print_report(report: Report) -> None:
     measures = tuple(dict.fromkeys((*REPORTED, *report.config.measures)))
     means = means_table(summary.means, measures, report.config.layer_tuple)
     print_columns(means, texts=("measure", "better is"))
-    if report.files and len(report.config.layer_tuple) == 1:
-        _print_means_of_files(report.files)
     if summary.few_sources == 1:
         say("All pairs have the same source, so there are no intervals.")
     elif summary.few_sources is not None:
@@ -126,26 +120,6 @@ def worst_as_dicts(report: Report, explained: Sequence[Explained]) -> list[dict[
         }
         for position, explanation in explained
     ]
-
-
-def _print_means_of_files(files: Mapping[str, Summary]) -> None:
-    names = [Path(file).name for file in files]
-    is_unique = len(set(names)) == len(names)
-    means = [summary.means for summary in files.values()]
-    cells = [mean_cells(RECOMMENDED, mean[RECOMMENDED]) for mean in means]
-    print_columns(
-        {
-            "file": names if is_unique else list(files),
-            "pairs": [summary.pairs for summary in files.values()],
-            RECOMMENDED: [mean for mean, _ in cells],
-            "95% interval": [interval for _, interval in cells],
-            **{
-                name: [mean_cells(name, mean[name])[0] for mean in means]
-                for name in ("alarms", "tokens")
-            },
-        },
-        texts=("file",),
-    )
 
 
 def _value_cell(measure: str, value: float) -> str:
