@@ -136,9 +136,10 @@ def _try_to_replace(target: Path) -> None:
     trial = unfinished_path(record)
     trial.touch()
     try:
-        trial = trial.rename(unfinished_path(record))
+        with suppress(FileNotFoundError):  # a run that holds the lock has removed it
+            trial = trial.rename(unfinished_path(record))
     finally:
-        trial.unlink()
+        trial.unlink(missing_ok=True)
     if os.path.ismount(target):  # a container can have a single file of its host
         raise PermissionError(errno.EPERM, "The file cannot be replaced")
 

@@ -13,6 +13,7 @@ from estime_metric.table.formats import WRITABLE
 from estime_metric.table.output import (
     check_writable,
     locked,
+    record_path,
     remove_unfinished,
     replaced,
 )
@@ -50,6 +51,20 @@ def test_what_would_fail_at_the_end_fails_first_and_leaves_nothing(tmp_path: Pat
         check_writable(out, endings=WRITABLE)
     check_writable(tmp_path / "other.jsonl", endings=WRITABLE)
     assert {path.name for path in tmp_path.iterdir()} == {"out.jsonl"}
+
+
+def test_a_run_that_begins_is_not_stopped_by_one_that_holds_the_lock(tmp_path: Path) -> None:
+    """The latter removes what killed processes have left, and with it the trial of the former."""
+    out = tmp_path / "out.jsonl"
+    touch = Path.touch
+
+    def touch_and_remove(path: Path) -> None:
+        touch(path)
+        remove_unfinished(record_path(out))
+
+    with mock.patch("pathlib.Path.touch", touch_and_remove):
+        check_writable(out, endings=WRITABLE)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_is_no_output(tmp_path: Path) -> None:
