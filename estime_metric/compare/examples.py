@@ -158,8 +158,11 @@ def examples_of(
         if name not in unscored:
             table = _with_measures_of_texts(table, texts)
         rows = table.iloc[matched.rows[name]]
-        compared = rows.columns.intersection(matched.measures)
-        values |= {(column, name): _numbers(rows, column, name) for column in compared}
+        values |= {
+            (column, name): _numbers(rows, column, name)
+            for column in matched.measures
+            if column in rows
+        }
         if name not in unscored:
             tables[name] = _described(rows, name, texts[1]).set_axis(matched.rows.index)
     first = next(iter(systems.values()))
