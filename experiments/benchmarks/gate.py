@@ -5,12 +5,14 @@ source of which people prefer one; pairs are drawn with replacement, and each co
 part of the examples the new system has the worse summary; in all others chance decides which system has
 which. Without such a part, the systems are equal.
 
-And how many pairs of real systems does each kind of failed rows stop? None of them is a failure.
+And how many pairs of real systems does each kind of failed rows stop? None of them is a failure. And how many
+summaries does it take to see that one real system is a little worse than another?
 """
 
 from collections.abc import Iterator
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
@@ -27,6 +29,7 @@ from experiments.benchmarks.systems import read
 SIZES = (100, 400, 1600)
 #: Parts of the examples in which the new system has the worse summary.
 PARTS = (0.0, 0.2)
+DIFFERENCES = (0.01, 0.03)
 #: What the gate reads of scores, by the names of the benchmarks. Words stand for tokens: they show how much
 #: shorter a system is.
 COLUMNS = {
@@ -77,11 +80,36 @@ def read_cliff(folder: Path) -> pd.DataFrame:
     return table.assign(data="CLIFF, " + table["origin"], judgement=table["label"])
 
 
+def needed(table: pd.DataFrame, scores: pd.Series) -> pd.DataFrame:
+    """How many summaries show a mean difference with a power of .8 (two-sided p < .05, normal distribution): a
+    row for each dataset, and a column for each of `DIFFERENCES`. The spread of the difference of one document
+    is the median over every two systems.
+    """
+    spreads = {}
+    for data, own in table.assign(score=scores).groupby("data"):
+        by_system = own.pivot(index="document", columns="system", values="score")
+        spreads[data] = np.median(
+            [
+                by_system[[*pair]].diff(axis=1).iloc[:, 1].std()
+                for pair in combinations(by_system, 2)
+            ]
+        )
+    deviations = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)
+    spread = pd.Series(spreads, name="data")
+    return pd.DataFrame(
+        {
+            f"{size:g}": np.ceil((deviations * spread / size) ** 2).astype(int)
+            for size in DIFFERENCES
+        }
+    )
+
+
 def gate(folder: Path, /, *, draws: options.PositiveCount = 50, run: Run = RUN) -> None:
     """How often does the gate of 'estime compare' stop an equal system, and how often a worse one?
 
-    Prints and writes to gate.csv the share of draws with each verdict, and to gate-kinds.csv how many
-    ordered pairs of the real systems each kind of failed rows stops.
+    Prints and writes to gate.csv the share of draws with each verdict, to gate-kinds.csv how many
+    ordered pairs of the real systems each kind of failed rows stops, and to gate-needed.csv how many
+    summaries show a difference.
 
     Args:
         folder: As for systems; the kinds also read its folder cliff, as aggrefact does.
@@ -106,4 +134,7 @@ def gate(folder: Path, /, *, draws: options.PositiveCount = 50, run: Run = RUN) 
     kinds = by_kind.groupby("kind", sort=False)["stopped"].agg(["sum", "count", "mean"])
     kinds.columns = ["stopped", "pairs", "share"]
     show("Pairs of real systems that a kind of failed rows stops", kinds)
-    run.save(**{"gate": shares.reset_index(), "gate-kinds": kinds.reset_index()})
+    summaries = needed(table, scores["inconsistency"])
+    show("Summaries that show a difference of inconsistency with a power of .8", summaries)
+    tables = {"gate": shares, "gate-kinds": kinds, "gate-needed": summaries}
+    run.save(**{name: rows.reset_index() for name, rows in tables.items()})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.benchmarks.gate import stops, verdict
+from experiments.benchmarks.gate import needed, stops, verdict
 
 PAIRS = pd.DataFrame({"better": [0, 1], "worse": [2, 3]})
 SCORES = pd.DataFrame(
@@ -42,3 +42,9 @@ def test_a_kind_that_stops_a_real_system_is_counted_once_and_those_of_columns_fo
         "have one and the same value of a column",
     ]
     assert rows["kind"].value_counts().unique().tolist() == [4, 2]
+
+
+def test_the_number_of_summaries_that_show_a_difference() -> None:
+    """The differences 1, 0, -1 have the deviation 1, of which 2.8 are needed: 2.8^2 / .01^2."""
+    table = pd.DataFrame({"data": "x", "document": [1, 2, 3] * 2, "system": list("aaabbb")})
+    assert needed(table, pd.Series([1.0, 1, 1, 2, 1, 0])).loc["x"].tolist() == [78489, 8721]
