@@ -20,7 +20,6 @@ from estime_metric.jobs.journal import (
     FinishedOutput,
     InputDigest,
     Journal,
-    NotResumableError,
     OutputRows,
     begin_journal,
     check_same_job,
@@ -30,6 +29,7 @@ from estime_metric.jobs.journal import (
     earlier_run,
     held,
     most_text,
+    other_rows,
     versions,
 )
 from estime_metric.jobs.report import LISTED, Report, Tally, report_of
@@ -243,10 +243,7 @@ class _Run:
             self.tally.add(chunk)
         digests = earlier.record.get(DIGESTS)
         if digests and digests.split() != row_digests(self.tally.frame(), earlier.record):
-            raise NotResumableError(
-                f"Expected {self.job.file} to have the rows that its record is of, in their order, but they "
-                "have changed. Use `overwrite` to start again."
-            )
+            raise other_rows(self.job.file)
 
     def has_further_lines(self) -> bool:
         """Whether the inputs have lines that were not scored."""

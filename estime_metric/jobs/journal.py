@@ -235,7 +235,7 @@ class FinishedOutput:
             yield Chunk(lines, digest, group, skipped, {})
             skipped = 0
         if lines != self.record.get("input_lines"):
-            raise _changed()
+            raise other_rows(self._path)
 
 
 def earlier_run(output: Path | None, journal: Path) -> Journal | FinishedOutput | None:
@@ -392,13 +392,17 @@ def _damaged() -> NotResumableError:
 def check_same_lines(digest: InputDigest, chunk: Chunk) -> None:
     """Refuses lines that are not those up to the end of an earlier chunk (NotResumableError)."""
     if digest.lines != chunk.lines or (chunk.digest and digest.text() != chunk.digest):
-        raise _changed()
+        raise NotResumableError(
+            "Expected the rows scored by the earlier run to be unchanged, but they have changed. Use "
+            "`overwrite` to start again."
+        )
 
 
-def _changed() -> NotResumableError:
+def other_rows(path: Path | None) -> NotResumableError:
+    """The error for an output that has other rows than those that it was written with."""
     return NotResumableError(
-        "Expected the rows scored by the earlier run to be unchanged, but they have changed. Use `overwrite` "
-        "to start again."
+        f"Expected {path} to have the rows that its record is of, in their order, but they have changed. Use "
+        "`overwrite` to start again."
     )
 
 
