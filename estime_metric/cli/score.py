@@ -125,7 +125,8 @@ def score(
     """Score summaries against their sources; lower is better.
 
     Pairs are read, scored and written in chunks. If a run is interrupted, even by kill -9, run the
-    same command again with --resume.
+    same command again with --resume. Without --output, the texts are in the system's temporary folder
+    until the run ends.
 
     Exit status: 0 if all rows were scored, 1 if invalid rows were skipped, 2 on failure, 130, 141 or
     143 if it was stopped by Ctrl-C, a closed pipe or SIGTERM.

@@ -108,14 +108,19 @@ def number_of(cell: Any) -> float | None:
         >>> number_of(3), number_of("0.25"), number_of("true"), number_of("NA"), number_of("1_0")
         (3.0, 0.25, 1.0, nan, None)
     """
-    import pandas  # slow
+    if isinstance(cell, str):
+        if cell.strip() in MISSING:
+            return math.nan
+        if "_" in cell:  # Python reads 1_0 as 10
+            return None
+        cell = _TRUTHS.get(cell.lower(), cell)
+    elif not isinstance(cell, (int, float)):
+        import pandas  # slow
 
-    if pandas.isna(cell) is True or (isinstance(cell, str) and cell.strip() in MISSING):
-        return math.nan
-    if isinstance(cell, str) and "_" in cell:  # Python reads 1_0 as 10
-        return None
+        if pandas.isna(cell) is True:
+            return math.nan
     try:
-        number = float(_TRUTHS.get(cell.lower(), cell) if isinstance(cell, str) else cell)
+        number = float(cell)
     except (OverflowError, TypeError, ValueError):
         return None
     return None if math.isinf(number) else number
