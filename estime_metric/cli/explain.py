@@ -15,9 +15,9 @@ from estime_metric.cli.console import say_wrote, warn_of_rows
 from estime_metric.config import EstimeConfig
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.measures import RECOMMENDED
-from estime_metric.table.formats import Line
+from estime_metric.passages import Source
 from estime_metric.table.output import check_writable, write_text
-from estime_metric.table.pairs import no_pairs, read_lines, valid_lines
+from estime_metric.table.pairs import Pair, no_pairs, read_pairs, valid_lines
 from estime_metric.table.rows import Layout
 from estime_metric.table.scores import Scores
 from estime_metric.table.table import LINE, record_of, write
@@ -76,8 +76,7 @@ def explain(
         check_writable(output, read_files, overwrite=overwrite, endings=(PAGE, DATA))
     problems: list[str] = []
     if summary is not None:
-        typed = {texts.summary_column: summary, texts.source_column: source}
-        lines = [Line(Path("-"), 1, typed)]
+        lines = [Pair(Path("-"), 1, source=source or "", summary=summary)]
     else:
         path = inputs[0] if inputs else Path(EXAMPLES)
         rows = row or ([EXAMPLE_ROW] if example and worst is None else [])
@@ -94,7 +93,7 @@ def explain(
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
     explanations = EstimeScorer(**settings).explain_pairs(
-        *_texts(lines, texts), progress=not quiet and len(lines) > SHOWN
+        *_texts(lines), progress=not quiet and len(lines) > SHOWN
     )
     if output is None:
         _show(lines, explanations, function_words=function_words)
@@ -118,12 +117,12 @@ def _check_inputs(
         raise ValueError(f"Expected one text file of summaries, but got {len(inputs)}.")
 
 
-def _read(path: Path, layout: Layout, rows: Sequence[int]) -> tuple[list[Line], list[str]]:
+def _read(path: Path, layout: Layout, rows: Sequence[int]) -> tuple[list[Pair], list[str]]:
     """The pairs of a file, or those on the lines with the given numbers; and a sentence for each line that
     is skipped.
     """
     problems: list[str] = []
-    lines = valid_lines(read_lines(path, layout), problems)
+    lines = valid_lines(read_pairs(path, layout), problems)
     if rows:
         return _only(lines, problems, rows), []
     if not lines:
@@ -131,7 +130,7 @@ def _read(path: Path, layout: Layout, rows: Sequence[int]) -> tuple[list[Line], 
     return lines, problems
 
 
-def _only(lines: list[Line], problems: Sequence[str], rows: Sequence[int]) -> list[Line]:
+def _only(lines: list[Pair], problems: Sequence[str], rows: Sequence[int]) -> list[Pair]:
     """The lines with the given numbers, in the given order."""
     by_number = {line.number: line for line in lines}
     for row in rows:
@@ -148,8 +147,8 @@ def _only(lines: list[Line], problems: Sequence[str], rows: Sequence[int]) -> li
 
 
 def _worst_first(
-    path: Path, lines: list[Line], layout: Layout, settings: Mapping[str, Any], *, progress: bool
-) -> list[Line]:
+    path: Path, lines: list[Pair], layout: Layout, settings: Mapping[str, Any], *, progress: bool
+) -> list[Pair]:
     """The lines, the worst first: by the scores in the file if it has any."""
     if layout.source_file is None and record_of(path):
         scores = Scores.read(path, layout, skipped=[]).frame
@@ -159,22 +158,21 @@ def _worst_first(
             return [by_number[number] for number in order if number in by_number]
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
-    result = EstimeScorer(**settings).score(*_texts(lines, layout), progress=progress)
+    result = EstimeScorer(**settings).score(*_texts(lines), progress=progress)
     return [lines[index] for index in result.worst(len(lines))]
 
 
-def _texts(lines: list[Line], layout: Layout) -> list[list[Any]]:
+def _texts(pairs: list[Pair]) -> tuple[list[str], list[Source]]:
     """The summaries and the sources."""
-    columns = (layout.summary_column, layout.source_column)
-    return [[line.row[column] for line in lines] for column in columns]
+    return [pair.summary for pair in pairs], [pair.source for pair in pairs]
 
 
-def _headings(lines: list[Line]) -> list[str]:
+def _headings(lines: list[Pair]) -> list[str]:
     """A line above each of several pairs."""
     return [f"line {line.number}" for line in lines] if len(lines) > 1 else [""]
 
 
-def _show(lines: list[Line], explanations: list[Explanation], *, function_words: bool) -> None:
+def _show(lines: list[Pair], explanations: list[Explanation], *, function_words: bool) -> None:
     from rich.console import Console
 
     from estime_metric.show import to_terminal
@@ -190,7 +188,7 @@ def _show(lines: list[Line], explanations: list[Explanation], *, function_words:
 
 
 def _write(
-    output: Path, lines: list[Line], explanations: list[Explanation], *, worst_first: bool
+    output: Path, lines: list[Pair], explanations: list[Explanation], *, worst_first: bool
 ) -> None:
     if output.suffix.lower() == PAGE:
         from estime_metric.show import to_html

@@ -11,7 +11,7 @@ from estime_metric.cli.console import say, warn
 from estime_metric.config import EMBEDDED_MODEL, EMBEDDED_SMALL_MODEL, PAPER_DISTANCE, UNITS
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.table.output import write_text
-from estime_metric.table.pairs import read_lines
+from estime_metric.table.pairs import read_pairs
 
 GOLDEN = EXAMPLES.parent / "golden.json"  # numbers of the example pairs, written by `record`
 _COUNTS = ("alarms", "winners", "overlap", "unsupported")
@@ -59,7 +59,7 @@ def _measure() -> dict[str, Any]:
     """Counts of the example pairs by `_SETTINGS`, in both units, at the default layer, float32 on the CPU."""
     from estime_metric.scorer import EstimeScorer
 
-    pairs = [line.row for line in read_lines(EXAMPLES)]
+    pairs = [line.row for line in read_pairs(EXAMPLES)]
     values: dict[str, Any] = {}
     for model, distance in _SETTINGS:
         for unit in UNITS:

@@ -15,7 +15,7 @@ from estime_metric.explanation import Explanation
 from estime_metric.measures import RECOMMENDED
 from estime_metric.scorer import SWAPPED, EstimeScorer
 from estime_metric.show.html import of_one_source
-from estime_metric.table.pairs import read_lines
+from estime_metric.table.pairs import read_pairs
 
 _LOG = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ FOREIGN_HERE = (
 )
 
 #: The bundled pairs: four sources, each with a faithful and an unfaithful summary.
-EXAMPLES: list[dict[str, str]] = [line.row for line in read_lines(PATH)]
+EXAMPLES: list[dict[str, str]] = [line.row for line in read_pairs(PATH)]
 
 
 class RefusedError(ValueError):

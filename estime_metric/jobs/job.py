@@ -44,7 +44,7 @@ from estime_metric.table.output import (
     resolved,
     write_standard_output,
 )
-from estime_metric.table.pairs import check_readable, no_pairs, read_lines
+from estime_metric.table.pairs import Pair, check_readable, no_pairs, read_pairs
 from estime_metric.table.rows import TABLES, Layout
 from estime_metric.table.table import (
     DIGESTS,
@@ -70,7 +70,7 @@ class Job:
     except the options of the metric.
 
     Attributes:
-        inputs: Files in the formats of `read_lines`.
+        inputs: Files in the formats of `read_pairs`.
         layout: The columns or lines of the texts in the inputs.
         output: A .jsonl, .csv or .parquet file for the scores; '-' for standard output. If it is a
             link, its target.
@@ -217,7 +217,7 @@ class _Run:
 
     def __init__(self, job: Job, scorer: EstimeScorer) -> None:
         self.job, self.scorer = job, scorer
-        lines = chain.from_iterable(read_lines(path, job.layout) for path in job.inputs)
+        lines = chain.from_iterable(read_pairs(path, job.layout) for path in job.inputs)
         head = _until_first_pair(job, lines)
         self._lines = chain(head, lines)
         # Loads the encoder, which layers and signature depend on.
@@ -268,7 +268,7 @@ class _Run:
         job, tally = self.job, self.tally
         sizes = _sizes(job.inputs)
         with Bar(disable=not progress, initial=len(tally)) as bar:
-            for part in cut(self._lines, job.layout, most_text(self.scorer)):
+            for part in cut(self._lines, most_text(self.scorer)):
                 self.digest.add(part)
                 pairs, problems = _checked(part, self._added, job)
                 bar.total = _expected_pairs(job, sizes, part[-1], len(tally) + len(pairs))
@@ -300,9 +300,9 @@ class _Run:
         write(job.file, rows, {**record, DIGESTS: " ".join(row_digests(report.table, record))})
 
 
-def _until_first_pair(job: Job, lines: Iterator[Line]) -> list[Line]:
+def _until_first_pair(job: Job, lines: Iterator[Pair]) -> list[Pair]:
     """The lines up to the first pair, which is the last of them. ValueError if there is none."""
-    head: list[Line] = []
+    head: list[Pair] = []
     for line in lines:
         head.append(line)
         if not line.problem:
@@ -349,7 +349,7 @@ def _sizes(paths: Collection[Path]) -> list[int]:
     return [path.stat().st_size for path in paths] if all(map(Path.is_file, paths)) else []
 
 
-def _checked(lines: Iterable[Line], added: Sequence[str], job: Job) -> tuple[list[Line], list[str]]:
+def _checked(lines: Iterable[Pair], added: Sequence[str], job: Job) -> tuple[list[Pair], list[str]]:
     """The lines with a pair that can be written, and a sentence for each other one."""
     pairs, problems = [], []
     for line in lines:
@@ -373,14 +373,13 @@ def _expected_pairs(job: Job, sizes: Sequence[int], last: Line, pairs: int) -> i
 
 
 def _scored_rows(
-    pairs: Sequence[Line], job: Job, scorer: EstimeScorer, bar: Bar
+    pairs: Sequence[Pair], job: Job, scorer: EstimeScorer, bar: Bar
 ) -> tuple[list[Row], dict[str, int]]:
     """The rows of some pairs, and what there is to warn of -> the number of pairs that it is about."""
     from estime_metric.table.intervals import source_id  # imports numpy: slow
 
-    source_column, summary_column = job.layout.text_columns
-    sources = [joined(line.row[source_column]) for line in pairs]
-    result = scorer.score_checked([line.row[summary_column] for line in pairs], sources, bar.update)
+    sources = [joined(pair.source) for pair in pairs]
+    result = scorer.score_checked([pair.summary for pair in pairs], sources, bar.update)
     columns: dict[str, Sequence[Any]] = dict(measure_values(result.columns()))
     if job.threshold is not None:
         columns[FLAG] = result.flags(job.threshold).int().tolist()

@@ -36,7 +36,7 @@ from estime_metric.table.output import (
     remove_unfinished,
     replaced,
 )
-from estime_metric.table.pairs import other_columns
+from estime_metric.table.pairs import Pair, other_columns
 from estime_metric.table.rows import Layout, read_rows
 from estime_metric.table.table import record_of
 
@@ -75,17 +75,17 @@ def most_text(scorer: EstimeScorer) -> int:
     return min(max(int(_TOKEN * work / token), 1), BYTES)
 
 
-def cut(lines: Iterable[Line], layout: Layout, most_text: int) -> Iterator[list[Line]]:
+def cut(lines: Iterable[Pair], most_text: int) -> Iterator[list[Pair]]:
     """Lines in chunks of at most `LINES` lines, ``most_text`` bytes of text and `BYTES` of whole rows.
 
     While the source is the same, a chunk continues to twice the number of lines or bytes of text; if a
     source alone has more bytes than the limit, until its summaries have as many as it has.
     """
-    chunk: list[Line] = []
+    chunk: list[Pair] = []
     sources: set[str] = set()
     text, size, last = 0, 0, ""
     for line in lines:
-        source, summary = (joined(line.row.get(column, "")) for column in layout.text_columns)
+        source = joined(line.source)
         source_bytes = len(source.encode())
         is_full = len(chunk) >= LINES or text >= most_text
         is_overfull = (
@@ -96,7 +96,7 @@ def cut(lines: Iterable[Line], layout: Layout, most_text: int) -> Iterator[list[
         if chunk and (is_overfull or (is_full and source != last)):
             yield chunk
             chunk, sources, text, size = [], set(), 0, 0
-        text += len(summary.encode()) + (0 if source in sources else source_bytes)
+        text += len(line.summary.encode()) + (0 if source in sources else source_bytes)
         size += line.size
         sources.add(source)
         last = source

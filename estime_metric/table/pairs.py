@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice, zip_longest
 from pathlib import Path
+from typing import TypeVar
 
 from estime_metric.checks import has_words
-from estime_metric.passages import joined, passage_problem
+from estime_metric.passages import Source, joined, passage_problem
 from estime_metric.table.formats import Line, Row, bytes_of, has_surrogate, opened_text
 from estime_metric.table.output import is_standard
 from estime_metric.table.rows import TABLES, Layout, header_hint, is_table, read_rows
 
 _HEAD = 100  # lines in which the columns are looked for before the rest is read
 _NOT_UTF8 = "is not UTF-8; convert the file, for example with iconv"
+
+_AnyLine = TypeVar("_AnyLine", bound=Line)
+
+
+@dataclass(frozen=True)
+class Pair(Line):
+    """A line of a file of pairs. Its texts are empty if it has a problem.
+
+    Attributes:
+        source: one text, or its passages.
+        summary: the summary; blank if nothing was written.
+    """
+
+    source: Source = ""
+    summary: str = ""
 
 
 class ColumnError(ValueError):
@@ -27,7 +43,7 @@ class ColumnError(ValueError):
         )
 
 
-def read_lines(path: Path, layout: Layout = TABLES) -> Iterator[Line]:
+def read_pairs(path: Path, layout: Layout = TABLES) -> Iterator[Pair]:
     """The lines of a file of pairs; those without two texts have a problem.
 
     Raises:
@@ -36,7 +52,7 @@ def read_lines(path: Path, layout: Layout = TABLES) -> Iterator[Line]:
     """
     if layout.source_file is not None:
         return _read_aligned(path, layout.source_file, layout)
-    return _read_pairs(path, layout)
+    return _read_table(path, layout)
 
 
 def check_readable(paths: Sequence[Path], layout: Layout) -> None:
@@ -49,7 +65,7 @@ def check_readable(paths: Sequence[Path], layout: Layout) -> None:
             path.stat()
     for path in paths[1:]:
         if not any(map(_is_stream, (path, *sources))):
-            next(read_lines(path, layout), None)
+            next(read_pairs(path, layout), None)
 
 
 def _is_stream(path: Path) -> bool:
@@ -57,7 +73,7 @@ def _is_stream(path: Path) -> bool:
     return is_standard(path) or not (path.is_file() or path.is_dir())
 
 
-def valid_lines(lines: Iterable[Line], problems: list[str]) -> list[Line]:
+def valid_lines(lines: Iterable[_AnyLine], problems: list[str]) -> list[_AnyLine]:
     """The lines without a problem; ``problems`` is extended by a sentence for each other line."""
     valid = []
     for line in lines:
@@ -82,24 +98,47 @@ def pair_problem(row: Row, source_column: str, summary_column: str) -> str:
 
     An empty summary is a blank summary, which is scored; a source without words is a problem.
     """
-    problem = source_problem(row, source_column) or text_problem(row, summary_column)
+    problem = _source_problem(row, source_column) or _text_problem(row, summary_column)
     if problem:
         return problem
     has_source = has_words(joined(row[source_column]))
     return "" if has_source else f"column {source_column!r} has no words"
 
 
-def source_problem(row: Row, column: str) -> str:
-    """As `text_problem` for a source, which can also be a list of passages."""
+def with_texts(lines: Iterable[Line], columns: Sequence[str]) -> Iterator[Line]:
+    """The lines of a table; one without text in one of the columns has a problem."""
+    for line in lines:
+        problems = [line.problem, *(_text_problem(line.row, column) for column in columns)]
+        yield replace(line, problem=line.problem or "; ".join(filter(None, problems)))
+
+
+def with_joined_sources(lines: Iterable[Line], layout: Layout) -> Iterator[Line]:
+    """The lines of any table, with sources that are lists as one text. One with a list of anything else, or
+    with a text that cannot be scored because of a lone surrogate, has a problem.
+    """
+    for line in lines:
+        row, problem = line.row, line.problem
+        source = row.get(layout.source_column)
+        if isinstance(row.get(layout.summary_column), str):
+            problem = _text_problem(row, layout.summary_column)
+        if source and isinstance(source, (str, list)):
+            problem = problem or _source_problem(row, layout.source_column)
+        if isinstance(source, list):
+            line = replace(line, row=row | {layout.source_column: joined(source) or None})
+        yield replace(line, row={}, problem=problem) if problem else line
+
+
+def _source_problem(row: Row, column: str) -> str:
+    """As `_text_problem` for a source, which can also be a list of passages."""
     source = row.get(column)
     if not isinstance(source, list):
-        return text_problem(row, column)
+        return _text_problem(row, column)
     if problem := passage_problem(source):
         return f"column {column!r} should contain text or a list of texts, but {problem}"
-    return text_problem({column: joined(source)}, column)
+    return _text_problem({column: joined(source)}, column)
 
 
-def text_problem(row: Row, column: str) -> str:
+def _text_problem(row: Row, column: str) -> str:
     """What is wrong with a column that should contain text, as the end of a sentence; empty if
     nothing is.
     """
@@ -119,7 +158,7 @@ def other_columns(row: Row, layout: Layout) -> Row:
     return {name: value for name, value in row.items() if name not in layout.text_columns}
 
 
-def _read_pairs(path: Path, layout: Layout) -> Iterator[Line]:
+def _read_table(path: Path, layout: Layout) -> Iterator[Pair]:
     lines = read_rows(path, layout)
     head = list(islice(lines, _HEAD))
     columns = list(dict.fromkeys(column for line in head for column in line.row))
@@ -128,8 +167,22 @@ def _read_pairs(path: Path, layout: Layout) -> Iterator[Line]:
         if columns and column not in columns:
             raise ColumnError(path, argument, column, columns)
     for line in chain(head, lines):
-        problem = line.problem or pair_problem(line.row, *layout.text_columns)
-        yield replace(line, row={}, problem=problem) if problem else line
+        yield _pair(line, layout)
+
+
+def _pair(line: Line, layout: Layout) -> Pair:
+    problem = line.problem or pair_problem(line.row, *layout.text_columns)
+    row = {} if problem else line.row
+    return Pair(
+        path=line.path,
+        number=line.number,
+        row=row,
+        problem=problem,
+        size=line.size,
+        share=line.share,
+        source=row.get(layout.source_column, ""),
+        summary=row.get(layout.summary_column, ""),
+    )
 
 
 def check_text_file(path: Path) -> None:
@@ -141,7 +194,7 @@ def check_text_file(path: Path) -> None:
         )
 
 
-def _read_aligned(summary_file: Path, source_file: Path, layout: Layout) -> Iterator[Line]:
+def _read_aligned(summary_file: Path, source_file: Path, layout: Layout) -> Iterator[Pair]:
     r"""Pairs of the lines of two text files, as rows with the two columns of the layout.
 
     Only ``\n`` ends a line, with or without ``\r`` before it; other characters that are line ends
@@ -165,9 +218,9 @@ def _read_aligned(summary_file: Path, source_file: Path, layout: Layout) -> Iter
                 raise _unequal(source_file, summary_file, difference)
             source, summary = (line.removesuffix("\n").removesuffix("\r") for line in pair)
             row = {layout.source_column: source, layout.summary_column: summary}
-            problem = _NOT_UTF8 if has_surrogate(*pair) else pair_problem(row, *layout.text_columns)
+            problem = _NOT_UTF8 if has_surrogate(*pair) else ""
             size = bytes_of(source, summary)
-            yield Line(summary_file, number, {} if problem else row, problem, size, summaries.share)
+            yield _pair(Line(summary_file, number, row, problem, size, summaries.share), layout)
 
 
 def _unequal(sources: Path, summaries: Path, difference: str) -> ValueError:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from estime_metric.measures import MEASURES, measure_of
-from estime_metric.passages import joined
-from estime_metric.table.formats import Line, Row
+from estime_metric.table.formats import Row
 from estime_metric.table.output import record_paths
-from estime_metric.table.pairs import read_lines, source_problem, text_problem
+from estime_metric.table.pairs import read_pairs, with_joined_sources
 from estime_metric.table.rows import TABLES, Layout, has_text_cells, read_rows
 from estime_metric.table.table import (
     DIGESTS,
@@ -96,8 +95,8 @@ class Scores:
         record = record_of(path)
         prefix = str(record.get("options", {}).get("prefix") or "")
         is_aligned = layout.source_file is not None
-        lines = (read_lines if is_aligned else read_rows)(path, layout)
-        table = frame_of(path, _decoded(lines, layout), skipped)
+        lines = (read_pairs if is_aligned else read_rows)(path, layout)
+        table = frame_of(path, with_joined_sources(lines, layout), skipped)
         _check_rows(path, table, record, prefix)
         plain_names = [column.removeprefix(prefix) for column in table]
         by_name = [name for name in plain_names if measure_of(name) in MEASURES]
@@ -138,22 +137,6 @@ class Scores:
         if cells.dtype.kind not in "biuf":  # not numbers alone
             cells = cells.map(lambda cell: math.inf if (n := number_of(cell)) is None else n)
         return cells.astype("float64")
-
-
-def _decoded(lines: Iterable[Line], layout: Layout) -> Iterator[Line]:
-    """The lines, with lists of texts that are sources joined; one with a list of anything else, or a
-    text that cannot be scored because of a lone surrogate, is invalid.
-    """
-    for line in lines:
-        row, problem = line.row, line.problem
-        source = row.get(layout.source_column)
-        if isinstance(row.get(layout.summary_column), str):
-            problem = text_problem(row, layout.summary_column)
-        if source and isinstance(source, (str, list)):
-            problem = problem or source_problem(row, layout.source_column)
-        if isinstance(source, list):
-            line = replace(line, row=row | {layout.source_column: joined(source) or None})
-        yield replace(line, row={}, problem=problem) if problem else line
 
 
 def _check_rows(path: Path, table: DataFrame, record: Record, prefix: str) -> None:

@@ -11,29 +11,22 @@ import pytest
 from estime_metric import EstimeScorer
 from estime_metric.jobs import Job, score_files
 from estime_metric.jobs.journal import cut, most_text
-from estime_metric.table.formats import Line
 from estime_metric.table.output import journal_path
-from estime_metric.table.rows import TABLES
+from estime_metric.table.pairs import Pair
 from tests.command import json_rows, write_jsonl
 from tests.jobs.conftest import rows, score_chunks
 
 
-def lines_of(sources: list[str], size: int = 0) -> list[Line]:
+def lines_of(sources: list[str], size: int = 0) -> list[Pair]:
     """Pairs of summaries of two bytes; a line without a source is invalid."""
     return [
-        Line(
-            Path(),
-            number,
-            {"source": source, "summary": "12"} if source else {},
-            "" if source else "is bad",
-            size,
-        )
+        Pair(Path(), number, {}, "" if source else "is bad", size, source=source, summary="12")
         for number, source in enumerate(sources, start=1)
     ]
 
 
-def numbers(lines: list[Line], most_text: int = 100) -> list[list[int]]:
-    return [[line.number for line in part] for part in cut(lines, TABLES, most_text)]
+def numbers(lines: list[Pair], most_text: int = 100) -> list[list[int]]:
+    return [[line.number for line in part] for part in cut(lines, most_text)]
 
 
 def test_chunks_end_between_sources_within_their_limits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """``estime coherence``: summaries in a file -> scores of coherence measures."""
 
 # Annotations are evaluated here, not postponed, because Cyclopts reads them.
-from dataclasses import replace
 from pathlib import Path
 
 from estime_metric._messages import counted
@@ -10,7 +9,7 @@ from estime_metric.cli.console import say, say_wrote, warn_of_rows
 from estime_metric.studies.coherence_measures import OPTIONS, CoherenceOptions
 from estime_metric.table.formats import WRITABLE
 from estime_metric.table.output import check_writable, is_standard
-from estime_metric.table.pairs import other_columns, text_problem, valid_lines
+from estime_metric.table.pairs import other_columns, valid_lines, with_texts
 from estime_metric.table.rows import check_delimiter, read_rows
 from estime_metric.table.table import LINE, measure_values, write
 
@@ -51,14 +50,7 @@ def coherence(
     check_delimiter(table, [file])
     texts = [table.summary_column, *([table.source_column] if "bartscore" in names else [])]
     problems: list[str] = []
-    lines = valid_lines(
-        (
-            replace(line, problem=line.problem or "; ".join(filter(None, found)))
-            for line in read_rows(file, table)
-            for found in [[text_problem(line.row, column) for column in texts]]
-        ),
-        problems,
-    )
+    lines = valid_lines(with_texts(read_rows(file, table), texts), problems)
     warn_of_rows(problems)
     if not lines:
         raise ValueError(f"Expected summaries in {file}, but got none.")

@@ -15,7 +15,7 @@ from estime_metric.cli.console import NAMED_ROWS, say, say_wrote, warn, warn_of_
 from estime_metric.passages import joined
 from estime_metric.table.formats import WRITABLE
 from estime_metric.table.output import check_writable, is_standard
-from estime_metric.table.pairs import read_lines, valid_lines
+from estime_metric.table.pairs import read_pairs, valid_lines
 from estime_metric.table.rows import check_delimiter
 from estime_metric.table.table import write
 
@@ -82,7 +82,7 @@ def corrupt(
     check_writable(output, [file], overwrite=overwrite, endings=WRITABLE)
     check_delimiter(table, [file])
     problems: list[str] = []
-    pairs = valid_lines(read_lines(file, table), problems)
+    pairs = valid_lines(read_pairs(file, table), problems)
     warn_of_rows(problems)
     if not pairs:
         raise ValueError(f"Expected pairs in {file}, but got none.")
@@ -90,9 +90,7 @@ def corrupt(
     from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
 
     generator = SubtleErrors(n_errors=numbers[-1], seed=seed, **model.settings())
-    sources, summaries = (
-        [joined(line.row[column]) for line in pairs] for column in table.text_columns
-    )
+    sources, summaries = [joined(pair.source) for pair in pairs], [pair.summary for pair in pairs]
     corrupted = generator(summaries, progress=not quiet)
     short = [
         (line.number, text) for line, text in zip(pairs, corrupted, strict=True) if text.n_missing

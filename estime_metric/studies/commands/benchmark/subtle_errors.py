@@ -22,7 +22,7 @@ from estime_metric.studies.commands.benchmark.running import (
     scorers_of,
 )
 from estime_metric.studies.commands.corrupt import Errors, parse_numbers
-from estime_metric.table.pairs import read_lines, valid_lines
+from estime_metric.table.pairs import read_pairs, valid_lines
 from estime_metric.table.rows import Layout
 from estime_metric.table.table import write
 
@@ -122,13 +122,13 @@ def _read(
     if file.is_dir():
         clean = summeval_references(file)
     else:
-        lines = valid_lines(read_lines(file, layout), problems)
+        lines = valid_lines(read_pairs(file, layout), problems)
         clean = pd.DataFrame(
             {
                 # A pair's name is its id, otherwise its line.
                 "document": id_of(line.row.get("id")) or str(line.number),
-                "source": joined(line.row[layout.source_column]),
-                "summary": line.row[layout.summary_column],
+                "source": joined(line.source),
+                "summary": line.summary,
             }
             for line in lines
         )
