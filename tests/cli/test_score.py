@@ -176,9 +176,11 @@ def test_text_files_are_scored_line_by_line(score: Score, tmp_path: Path) -> Non
     shown = score("-s", sources, "-i", first, second, columns=500).stdout
     listed = re.findall(r"(?m)^ *(\d) +\d\.\d{3} +\d+ +\d+ .*/(.)\.txt", shown)
     assert listed == [(line, name) for name in "ab" for line in "12"]
-    alone = json.loads(score("-s", sources, "-i", second, "--json").stdout)["measures"]
-    inconsistency, alarms = (alone[name]["mean"] for name in ("inconsistency", "alarms"))
-    assert re.search(rf"(?m)^b\.txt +2 +{inconsistency:.4f} .* {alarms:.2f} +\S+$", shown)
+    alone, both = (
+        json.loads(score("-s", sources, "-i", *summaries, "--json").stdout)
+        for summaries in ([second], [first, second])
+    )
+    assert both["files"][str(second)] == alone["measures"]
 
 
 def test_json_is_one_object_with_everything(table: Path, score: Score, tmp_path: Path) -> None:
