@@ -6,7 +6,8 @@ part of the examples the new system has the worse summary; in all others chance 
 which. Without such a part, the systems are equal.
 
 And how many pairs of real systems does each kind of failed rows stop? None of them is a failure. And how many
-summaries does it take to see that one real system is a little worse than another?
+summaries does it take to see that one real system is a little worse than another? How often does copying stop one
+that people prefer?
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ import pandas as pd
 from estime_metric.cli import options
 from estime_metric.compare.differences import compare_scores
 from estime_metric.compare.failures import KINDS
-from estime_metric.compare.gate import judge, rows_of
+from estime_metric.compare.gate import Verdict, judge, rows_of
 from estime_metric.compare.request import Gate
 from experiments.benchmarks import aggrefact
 from experiments.benchmarks.common import PUBLISHED, RUN, Run, show
@@ -30,6 +31,7 @@ SIZES = (100, 400, 1600)
 #: Parts of the examples in which the new system has the worse summary.
 PARTS = (0.0, 0.2)
 DIFFERENCES = (0.01, 0.03)
+WHATEVER = 1e9  # a tolerance with which no system is worse
 #: What the gate reads of scores, by the names of the benchmarks. Words stand for tokens: they show how much
 #: shorter a system is.
 COLUMNS = {
@@ -72,6 +74,28 @@ def stops(summaries: pd.DataFrame) -> Iterator[dict[str, object]]:
                 yield {"kind": name, "stopped": kind.failed_rows(*tables) is not None}
 
 
+def copying(summaries: pd.DataFrame) -> Iterator[dict[str, object]]:
+    """Whether the gate stops the second of two real systems because it copies more: a row for each ordered
+    pair of the systems of a dataset of which people significantly prefer one.
+
+    Args:
+        summaries: with `COLUMNS`, ``signature`` and ``source_id``.
+    """
+    systems = dict(list(summaries.groupby("system")))
+    for base, new in permutations(systems, 2):
+        pair = {name: systems[name] for name in (base, new)}
+        comparison = compare_scores(
+            pair, measures="judgement", higher="judgement", id_column="document"
+        )
+        preferred = comparison.pairs["better_score"].iloc[0]
+        if preferred is not None:
+            verdict, _ = judge(comparison, tolerance=WHATEVER)
+            yield {
+                "new is": "better" if preferred == new else "worse",
+                "stopped": verdict is Verdict.COPIES,
+            }
+
+
 def read_cliff(folder: Path) -> pd.DataFrame:
     """The summaries of CLIFF as `read` has those of other sets; none without its folder."""
     if not (folder / "cliff").is_dir():
@@ -108,8 +132,8 @@ def gate(folder: Path, /, *, draws: options.PositiveCount = 50, run: Run = RUN) 
     """How often does the gate of 'estime compare' stop an equal system, and how often a worse one?
 
     Prints and writes to gate.csv the share of draws with each verdict, to gate-kinds.csv how many
-    ordered pairs of the real systems each kind of failed rows stops, and to gate-needed.csv how many
-    summaries show a difference.
+    ordered pairs of the real systems each kind of failed rows stops, to gate-copying.csv how many are
+    stopped because the new system copies more, and to gate-needed.csv how many summaries show a difference.
 
     Args:
         folder: As for systems; the kinds also read its folder cliff, as aggrefact does.
@@ -118,6 +142,9 @@ def gate(folder: Path, /, *, draws: options.PositiveCount = 50, run: Run = RUN) 
     table = read(folder)
     scores = run.score(table)[list(COLUMNS)].abs().rename(columns=COLUMNS)
     scores["signature"] = "ESTIME|"
+    scored = (
+        table.join(scores).assign(source_id=table["document"]).drop(columns=["source", "summary"])
+    )
     judged = table[["data", "document", "judgement"]].reset_index()
     pairs = judged.merge(judged, on=["data", "document"]).query("judgement_x > judgement_y")
     by_data = pairs.groupby("data")[["index_x", "index_y"]]
@@ -134,7 +161,15 @@ def gate(folder: Path, /, *, draws: options.PositiveCount = 50, run: Run = RUN) 
     kinds = by_kind.groupby("kind", sort=False)["stopped"].agg(["sum", "count", "mean"])
     kinds.columns = ["stopped", "pairs", "share"]
     show("Pairs of real systems that a kind of failed rows stops", kinds)
+    rows_of_pairs = pd.DataFrame(row for _, own in scored.groupby("data") for row in copying(own))
+    stopped = rows_of_pairs.groupby("new is")["stopped"].agg(["sum", "count"])
+    show("Pairs of real systems that are stopped because the new one copies more", stopped)
     summaries = needed(table, scores["inconsistency"])
     show("Summaries that show a difference of inconsistency with a power of .8", summaries)
-    tables = {"gate": shares, "gate-kinds": kinds, "gate-needed": summaries}
+    tables = {
+        "gate": shares,
+        "gate-kinds": kinds,
+        "gate-copying": stopped,
+        "gate-needed": summaries,
+    }
     run.save(**{name: rows.reset_index() for name, rows in tables.items()})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.benchmarks.gate import needed, stops, verdict
+from experiments.benchmarks.gate import copying, needed, stops, verdict
 
 PAIRS = pd.DataFrame({"better": [0, 1], "worse": [2, 3]})
 SCORES = pd.DataFrame(
@@ -48,3 +48,22 @@ def test_the_number_of_summaries_that_show_a_difference() -> None:
     """The differences 1, 0, -1 have the deviation 1, of which 2.8 are needed: 2.8^2 / .01^2."""
     table = pd.DataFrame({"data": "x", "document": [1, 2, 3] * 2, "system": list("aaabbb")})
     assert needed(table, pd.Series([1.0, 1, 1, 2, 1, 0])).loc["x"].tolist() == [78489, 8721]
+
+
+def test_a_system_that_copies_more_is_stopped_also_if_people_prefer_it() -> None:
+    documents = list(map(str, range(12)))
+    plain, copied = (
+        SCORES.iloc[[0] * 12].assign(
+            system=name,
+            document=documents,
+            source_id=documents,
+            judgement=judged,
+            copied_density=runs,
+        )
+        for name, judged, runs in (("plain", 1.0, 2.0), ("copied", 5.0, 9.0))
+    )
+    rows = list(copying(pd.concat([plain, copied])))
+    assert sorted(rows, key=str) == [
+        {"new is": "better", "stopped": True},
+        {"new is": "worse", "stopped": False},
+    ]
