@@ -173,7 +173,7 @@ class Journal:
             if not self.record:
                 raise _damaged()
             kept, lines = stream.tell(), 0
-            for line in stream:
+            for line in filter(bytes.strip, stream):
                 chunk = _chunk(line)
                 if chunk is None or chunk.first != lines:
                     break

@@ -89,10 +89,10 @@ def copying(summaries: pd.DataFrame) -> Iterator[dict[str, object]]:
         )
         preferred = comparison.pairs["better_score"].iloc[0]
         if preferred is not None:
-            verdict, _ = judge(comparison, tolerance=WHATEVER)
+            says, _ = judge(comparison, tolerance=WHATEVER)
             yield {
                 "new is": "better" if preferred == new else "worse",
-                "stopped": verdict is Verdict.COPIES,
+                "stopped": says is Verdict.COPIES,
             }
 
 

@@ -109,7 +109,10 @@ def test_what_is_refused_names_the_options_as_they_are_typed(
         ([files[0], link], "every input file only once, but .*link.jsonl', which are the same"),
         ([table, tmp_path / "gone", "--plot", tmp_path / "plot.txt"], "to end in .png"),
         ([*files, "--json", "-o", "-"], "--json or the rows on standard output, but got both"),
-        ([*files, "--tolerance", 1], "--tolerance, .* only with --fail-if-worse"),
+        (
+            [*files, "--tolerance", 1],
+            "--tolerance, --allow-shorter, --allow-copying, --range only with --fail-if-worse",
+        ),
         ([*files, "--system-column", "x"], "--system-column with one file of .*, but got 2 files"),
         ([*files, "--higher", "hhem"], "alarms, but got 'hhem'. Add it to --measures"),
         ([table, files[0]], "Score a again: estime score a -o FILE"),

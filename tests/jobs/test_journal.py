@@ -81,6 +81,7 @@ def stopped(job: Job, scorer: EstimeScorer) -> Job:
     ("left", "chunks"),
     [
         (lambda kept: [*kept, b'{"rows": [{"li'], 2),
+        (lambda kept: [*kept[:2], b"\n", kept[2]], 2),
         (lambda kept: [kept[0], kept[2]], 0),
         (lambda kept: [kept[0], kept[2], kept[1]], 0),
         (lambda kept: [*kept[:2], kept[1], kept[2]], 1),
@@ -89,7 +90,17 @@ def stopped(job: Job, scorer: EstimeScorer) -> Job:
         (lambda kept: [*kept[:2], b"[]\n", b"\xff\n"], 1),
         (lambda kept: [kept[0][:20]], 0),  # killed before there was anything to keep
     ],
-    ids=["half", "lost", "swapped", "doubled", "no end", "number", "no object", "half a record"],
+    ids=[
+        "half",
+        "blank",
+        "lost",
+        "swapped",
+        "doubled",
+        "no end",
+        "number",
+        "no object",
+        "half a record",
+    ],
 )
 def test_what_can_be_read_is_resumed_and_the_rest_is_scored_again(
     stopped: Job,
