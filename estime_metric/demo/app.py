@@ -96,7 +96,15 @@ def build(handlers: Handlers) -> gr.Blocks:
             for event in (button.click, picked.load_input_event.then)
         ]
         for drawing in drawings:
-            drawing.then(None, js=SHOW_RESULT, api_visibility="private")
+            # The call that changes nothing hides the "Error" that Gradio may show for a call that was stopped.
+            drawing.then(
+                gr.skip,
+                None,
+                result,
+                js=SHOW_RESULT,
+                show_progress="hidden",
+                api_visibility="private",
+            )
         # The page waits no longer, and keeps its last result; the encoder ends the call that it has begun.
         stop.click(None, cancels=drawings, api_visibility="private")
 
