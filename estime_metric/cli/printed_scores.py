@@ -31,7 +31,7 @@ def print_pairs(report: Report) -> None:
     are several. The summaries are cut to the room that is left.
     """
     layers = report.config.layer_tuple
-    pairs = report.table
+    pairs = report.scores.frame
     columns: dict[str, list[Any]] = {LINE: [str(line) for line in pairs[LINE]] * len(layers)}
     if len(layers) > 1:
         columns["layer"] = [str(layer) for layer in layers for _ in pairs.index]
@@ -56,7 +56,7 @@ def print_report(report: Report) -> None:
     """The counts, the means with their intervals, the lines to look at, and the short signature."""
     summary = report.summary
     say(
-        f"{counted(summary.pairs, 'pair')} scored, {counted(report.skipped, 'row')} skipped, "
+        f"{counted(summary.pairs, 'pair')} scored, {counted(report.scores.skipped, 'row')} skipped, "
         f"{counted(summary.blank, 'blank summary')}\n"
     )
     measures = tuple(dict.fromkeys((*REPORTED, *report.config.measures)))
@@ -91,7 +91,7 @@ def print_report(report: Report) -> None:
 def print_worst(report: Report, explained: Sequence[Explained], threshold: float | None) -> None:
     """The worst summaries, each with its place and the words that count against it."""
     if threshold is not None:
-        flagged = int(report.table[FLAG].sum())
+        flagged = int(report.scores.frame[FLAG].sum())
         heading = f"{counted(flagged, 'summary')} flagged ({RECOMMENDED} >= {threshold:.15g})"
         if 0 < len(explained) < flagged:
             heading += f"; the worst {len(explained)}"
@@ -101,7 +101,7 @@ def print_worst(report: Report, explained: Sequence[Explained], threshold: float
     say(heading + (":" if explained else ""))
     width = screen().width
     for position, explanation in explained:
-        pair = report.table.loc[position]
+        pair = report.scores.frame.loc[position]
         file = f"{pair[FILE]} " if len(report.inputs) > 1 else ""
         say(f"{file}line {pair[LINE]}  {RECOMMENDED} {pair[RECOMMENDED]:.3f}")
         for text in [] if explanation is None else _reasons(explanation):
@@ -113,9 +113,9 @@ def worst_as_dicts(report: Report, explained: Sequence[Explained]) -> list[dict[
     """What `print_worst` prints, for JSON."""
     return [
         {
-            "file": report.table[FILE][position],
-            "line": int(report.table[LINE][position]),
-            RECOMMENDED: plain(report.table[RECOMMENDED][position]),
+            "file": report.scores.frame[FILE][position],
+            "line": int(report.scores.frame[LINE][position]),
+            RECOMMENDED: plain(report.scores.frame[RECOMMENDED][position]),
             **({} if explanation is None else {"words": _words_by_kind(explanation)}),
         }
         for position, explanation in explained

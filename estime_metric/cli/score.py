@@ -173,7 +173,7 @@ def score(
     finally:
         named.say_how_many_more()
     _show(report, job, shown, scorer)
-    return 1 if report.skipped else 0
+    return 1 if report.scores.skipped else 0
 
 
 def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer") -> None:
@@ -220,8 +220,8 @@ def _explained(report: Report, scorer: "EstimeScorer") -> list[Explained]:
     known; if the job has a threshold, only those that it flags.
     """
     worst = list(report.worst)
-    if FLAG in report.table:
-        worst = [position for position in worst if report.table[FLAG][position]]
+    if FLAG in report.scores.frame:
+        worst = [position for position in worst if report.scores.frame[FLAG][position]]
     known = [position for position in worst if position in report.texts]
     if not known:
         return [(position, None) for position in worst]

@@ -286,7 +286,7 @@ class _Run:
 
     def report(self, chunks: Iterable[Chunk], worst: int) -> Report:
         """The report on all pairs, with the texts that it shows."""
-        report = report_of(self.tally, self.config, worst)
+        report = report_of(self.tally, self.config, self.record, worst)
         return replace(report, texts=_texts(chunks, self.job.layout, report))
 
     def write(self, journal: Journal, report: Report) -> None:
@@ -297,7 +297,9 @@ class _Run:
         is_text = job.file.suffix.lower() != STANDARD
         rows = OutputRows(journal, job.layout, job.keep_texts, joins_passages=is_text)
         record = self.record | _results(report, self.digest)
-        write(job.file, rows, {**record, DIGESTS: " ".join(row_digests(report.table, record))})
+        write(
+            job.file, rows, {**record, DIGESTS: " ".join(row_digests(report.scores.frame, record))}
+        )
 
 
 def _until_first_pair(job: Job, lines: Iterator[Pair]) -> list[Pair]:

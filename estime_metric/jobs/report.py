@@ -14,7 +14,8 @@ from estime_metric.config import EstimeConfig
 from estime_metric.jobs.journal import Chunk, NotResumableError
 from estime_metric.measures import RECOMMENDED, reported_name
 from estime_metric.table.formats import Row, encodable
-from estime_metric.table.table import FILE, FLAG, LINE, SOURCE_ID, number_of
+from estime_metric.table.scores import Scores
+from estime_metric.table.table import FILE, FLAG, LINE, SOURCE_ID, Record, number_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -35,8 +36,9 @@ class Report:
     Attributes:
         inputs: the files.
         config: the fully resolved options of the metric.
-        table: the numbers of all pairs, those of earlier runs included: ``file``, ``source_id``,
-            ``line``, the measures, and ``flag`` if there is a threshold.
+        scores: the numbers of all pairs, those of earlier runs included: ``file``, ``source_id``,
+            ``line``, the measures, and ``flag`` if there is a threshold; what the job is of; and how many
+            lines were invalid.
         summary: counts and means of all pairs.
         files: the summary of each input that has a pair; empty if there is one input, or more than
             `FILES`.
@@ -45,7 +47,6 @@ class Report:
             that share no token with their source, by input.
         worst: the positions of the summaries with the largest ``inconsistency``, the worst first;
             empty if there are several layers.
-        skipped: how many lines were invalid.
         resumed: how many pairs an earlier run had scored.
         appended: how many lines were appended to the inputs since an earlier run had finished the output.
         was_complete: whether an earlier run had finished the output, and no line was appended.
@@ -56,14 +57,13 @@ class Report:
 
     inputs: Sequence[Path]
     config: EstimeConfig
-    table: DataFrame
+    scores: Scores
     summary: Summary
     files: Mapping[str, Summary]
     without_pairs: Sequence[str]
     blank_lines: Mapping[str, Sequence[int]]
     unchecked_lines: Mapping[str, Sequence[int]]
     worst: Sequence[int]
-    skipped: int
     resumed: int = 0
     appended: int = 0
     was_complete: bool = False
@@ -86,11 +86,12 @@ class Report:
         `EstimeResult.to_dict`, with the further totals (``flagged`` if the job has a threshold), and
         ``files``, the means of each if there are several.
         """
-        flagged = {"flagged": int(self.table[FLAG].sum())} if FLAG in self.table else {}
+        table = self.scores.frame
+        flagged = {"flagged": int(table[FLAG].sum())} if FLAG in table else {}
         return {
             **self.summary.to_dict(),
             **flagged,
-            "skipped": self.skipped,
+            "skipped": self.scores.skipped,
             "unchecked_lines": self.unchecked_lines,
             "blank_lines": self.blank_lines,
             "without_pairs": self.without_pairs,
@@ -155,8 +156,8 @@ class Tally:
         return pandas.DataFrame({**self._texts, **self._numbers}).astype({LINE: int})
 
 
-def report_of(tally: Tally, config: EstimeConfig, number_of_worst: int) -> Report:
-    """The report on what a job has scored, without texts."""
+def report_of(tally: Tally, config: EstimeConfig, record: Record, number_of_worst: int) -> Report:
+    """The report on what a job has scored, without texts. ``record`` says what the job is of."""
     table = tally.frame()
     layers = config.layer_tuple
     blank, unchecked = (
@@ -172,14 +173,13 @@ def report_of(tally: Tally, config: EstimeConfig, number_of_worst: int) -> Repor
     return Report(
         inputs=tally.inputs,
         config=config,
-        table=table,
+        scores=Scores(table, record, tally.skipped),
         summary=_summary(table),
         files={name: _summary(by_file[name]) for name in names if is_by_file and name in by_file},
         without_pairs=[name for name in names if name not in by_file],
         blank_lines=_lines(table[blank]),
         unchecked_lines=_lines(table[unchecked & ~blank]),
         worst=worst,
-        skipped=tally.skipped,
     )
 
 

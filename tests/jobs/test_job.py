@@ -48,10 +48,10 @@ def test_a_stopped_run_is_resumed_and_the_file_is_equal(
     for report in (resumed, again):
         assert report.to_dict() == straight.to_dict()  # to the last digit
         assert report.worst == straight.worst
-        assert report.table.equals(straight.table)
+        assert report.scores.frame.equals(straight.scores.frame)
     assert resumed.texts == straight.texts
     alarms = result_of(scorer, rows(40)).values("alarms").tolist()
-    assert straight.table["alarms"].tolist() == alarms
+    assert straight.scores.frame["alarms"].tolist() == alarms
 
 
 def test_a_run_that_only_had_to_write_the_output_was_not_complete(
@@ -268,7 +268,7 @@ def test_names_of_the_output_in_the_input(tmp_path: Path, scorer: EstimeScorer) 
     problems: list[str] = []
     job = Job(inputs=(table,), output=tmp_path / "out.jsonl")
     report = score_files(job, scorer, on_problem=problems.append)
-    assert (report.summary.pairs, report.skipped) == (19, 1)
+    assert (report.summary.pairs, report.scores.skipped) == (19, 1)
     assert problems[0].startswith("line 13: has a column 'tokens', which is also the name of an")
     assert (
         score_files(replace(job, output=None), scorer).summary.pairs == 20
@@ -311,7 +311,7 @@ def test_a_pair_is_looked_for_before_the_encoder_is_loaded(
     table = write_jsonl(tmp_path / "a.jsonl", [*invalid, *rows(1)])
     job = Job(inputs=(table,), output=out)
     report = score_files(replace(job, output=None), scorer)
-    assert (report.summary.pairs, report.skipped) == (1, 5)
+    assert (report.summary.pairs, report.scores.skipped) == (1, 5)
     write_jsonl(table, invalid)
     with pytest.raises(ValueError, match=r"got none \(line 1: .* is missing"):
         score_files(job, EstimeScorer(model=str(tmp_path)))  # without an encoder
@@ -367,7 +367,7 @@ def test_lines_appended_to_the_input_of_a_finished_output_are_scored(
     kept = 20 + score_chunks(job, scorer, 1, existing="resume")
     assert kept < 40
     report = score_files(job, scorer, existing="resume", worst=30)
-    assert (report.resumed, report.summary.pairs, report.skipped) == (kept, 40, 2)
+    assert (report.resumed, report.summary.pairs, report.scores.skipped) == (kept, 40, 2)
     straight = score_files(replace(job, output=whole), scorer, worst=30)
     scores, expected = read_scores(out), read_scores(whole)
     pd.testing.assert_frame_equal(scores, expected, atol=1e-4)  # chunks are cut elsewhere
@@ -444,7 +444,7 @@ def test_sources_that_are_lists_survive_every_format(
     (_, row), *_ = table_rows(out)
     assert row["source"] == (made[0]["source"] if ending == ".jsonl" else "A dog sat.\nA cat ran.")
     copied = score_files(Job(inputs=(out,), output=again), scorer)
-    assert copied.table["source_id"].tolist() == scored.table["source_id"].tolist()
+    assert copied.scores.frame["source_id"].tolist() == scored.scores.frame["source_id"].tolist()
 
 
 def test_a_list_that_is_text_is_warned_of(tmp_path: Path, scorer: EstimeScorer) -> None:
