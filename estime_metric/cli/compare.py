@@ -101,9 +101,10 @@ def compare(
     that copies more has lower scores. P-values of several pairs of systems are corrected by Holm's
     method. Summaries of one source are drawn and swapped together.
 
-    Files with scores are used unchanged, and all must have the same signature. Files with texts alone
-    are scored in memory first, with the settings of the files with scores, otherwise with the defaults; a
-    run that is stopped cannot be resumed. For other settings or large files, use 'estime score' first.
+    Files with scores are used unchanged, and all must have the same signature. A file with texts alone
+    is scored first, into a file .scores.jsonl beside it, with the settings of the files with scores, otherwise
+    with the defaults. If the command is stopped, run it again to resume. For other settings, use 'estime score'
+    first.
     Columns of other metrics need neither an encoder nor a signature.
 
     Exit status: 0 if all rows were compared, 1 if some rows had no counterpart or could not be
@@ -145,7 +146,12 @@ def compare(
     systems = read_systems(files, request, skipped)
     warn_of_rows(skipped)
     compared = compare_systems(
-        systems, request, gate=Gate(**vars(gate)) if fail_if_worse else None, progress=not quiet
+        systems,
+        request,
+        gate=Gate(**vars(gate)) if fail_if_worse else None,
+        overwrite=overwrite,
+        progress=not quiet,
+        on_scoring=note,
     )
     for problem in compared.unmatched:
         warn(problem)

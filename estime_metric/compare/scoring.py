@@ -1,11 +1,11 @@
-"""Systems, some of them with texts alone -> their comparison. What has no scores is scored with the settings
-of the systems that have scores.
+"""Systems, some of them with texts alone -> their comparison. The files of those without scores are scored
+first, each into a file beside it, with the settings of the systems that have scores.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,11 +16,15 @@ from estime_metric.compare.gate import check_gate
 from estime_metric.compare.request import Gate, Request
 from estime_metric.config import EstimeConfig
 from estime_metric.config_file import is_record_of_scores, options_of
+from estime_metric.jobs import Job, NotResumableError, Report, score_files
 from estime_metric.measures import MEASURES, measure_of
 from estime_metric.signature import Signature
+from estime_metric.table.formats import WRITABLE
+from estime_metric.table.output import check_writable
+from estime_metric.table.pairs import is_stream
 from estime_metric.table.rows import Layout
 from estime_metric.table.scores import Scores
-from estime_metric.table.table import LINE, SIGNATURE, SOURCE_ID, measure_columns
+from estime_metric.table.table import FILE, LINE, SIGNATURE, SOURCE_ID, measure_columns
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -29,27 +33,38 @@ if TYPE_CHECKING:
 
 _CACHE = 1 << 30  # bytes of sources that are kept from one system to the next
 
+#: The scores of a file are in a file with this ending beside it, in columns with this prefix.
+ENDING, PREFIX = ".scores.jsonl", "estime_"
+
 
 def compare(
     systems: Mapping[str, Scores],
     request: Request,
     *,
     gate: Gate | None = None,
+    overwrite: bool = False,
     progress: bool = True,
+    on_scoring: Callable[[str], None] = lambda _: None,
 ) -> Comparison:
-    """Compares systems. Those without scores are scored first, if a requested measure needs an encoder.
+    """Compares systems. If a requested measure needs an encoder, the files of those without scores are scored
+    first, and resumably: a file with `ENDING` is continued, or used if it is complete.
 
     Args:
         systems: two or more.
         request: what is compared.
         gate: whether and how the second of two systems (the one that is not the baseline) is judged. The
             settings are then those of its scores, and a base with another signature is scored again.
+        overwrite: whether scores of other settings or texts are replaced.
         progress: whether a progress bar is shown.
+        on_scoring: is called with a sentence for each file that is scored.
 
     Raises:
         ValueError: before anything is scored, as `compare_scores`, and `check_gate` for a gate; systems
             with scores were scored with another version of this package, or their settings cannot be
-            used on this machine; or a base has to be scored again, and a text is missing.
+            used on this machine; a base has to be scored again, and a text is missing; or what has to be
+            scored can be read only once.
+        NotResumableError: the scores beside a file are of other settings or texts.
+        OSError: its folder cannot be written to.
     """
     scoring = _plan(systems, request, is_gate=gate is not None) if request.needs_encoder else None
     if scoring is None:
@@ -62,15 +77,43 @@ def compare(
     examples = examples_of(matched, scored, request, unscored=bare)  # fails now, not after hours
     if gate is not None:
         check_gate(examples, gate)
+    jobs = {
+        name: _job(name, scores, systems.values(), request.layout) for name, scores in bare.items()
+    }
     scorer = scoring.loaded()
-    for name, scores in bare.items():
-        sources, summaries = (
-            scores.frame[column].tolist() for column in request.layout.text_columns
-        )
-        table = scorer.score(summaries, sources, progress=progress).table()
-        added = table.drop(columns=LINE).set_axis(scores.frame.index)
-        scored[name] = replace(scores, frame=scores.frame.join(added))
+    tables: dict[Job, DataFrame] = {}  # one file can have several systems
+    for name, job in jobs.items():
+        if job not in tables:
+            on_scoring(f"Scores of {job.inputs[0]}: {job.file}")
+            report = _report(job, scorer, overwrite=overwrite, progress=progress)
+            numbers = report.scores.frame.set_index(LINE).drop(columns=FILE)
+            tables[job] = numbers.assign(**{SIGNATURE: report.config.signature()})
+        scored[name] = replace(scored[name], frame=scored[name].frame.join(tables[job]))
     return compare_examples(examples_of(matched, scored, request))
+
+
+def _job(name: str, scores: Scores, systems: Iterable[Scores], layout: Layout) -> Job:
+    """The job that scores the file of a system. ValueError if there is no file that can be read again."""
+    path = scores.path
+    if path is None or is_stream(path):
+        raise ValueError(
+            f"Expected {name} to have scores or to be a file, because it has to be scored, but it can be read "
+            "only once. Use 'estime score' first."
+        )
+    output = path.with_name(path.name + ENDING)
+    read_files = [system.path for system in systems if system.path is not None]
+    check_writable(output, read_files, endings=WRITABLE)
+    return Job(inputs=(path,), layout=layout, output=output, prefix=PREFIX)
+
+
+def _report(job: Job, scorer: EstimeScorer, *, overwrite: bool, progress: bool) -> Report:
+    try:
+        return score_files(job, scorer, existing="resume", progress=progress)
+    except NotResumableError as error:
+        if not overwrite:
+            error.add_note(f"The earlier run has written {job.file}.")
+            raise
+        return score_files(job, scorer, existing="overwrite", progress=progress)
 
 
 @dataclass(frozen=True, kw_only=True)

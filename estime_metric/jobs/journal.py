@@ -326,7 +326,8 @@ def held(output: Path | None, existing: str) -> Iterator[Path]:
             check_absent(output)
         if existing == "overwrite":
             path.touch()  # from now on, the old output is not a finished one
-        hint = f"What was scored for {output} is kept. Run it again with `resume` to continue."
+        again = "Run it again" if existing == "resume" else "Run it again with `resume`"
+        hint = f"What was scored for {output} is kept. {again} to continue."
         try:
             with _hinting(path, hint):
                 yield path

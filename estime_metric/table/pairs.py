@@ -64,11 +64,11 @@ def check_readable(paths: Sequence[Path], layout: Layout) -> None:
         if not is_standard(path):
             path.stat()
     for path in paths[1:]:
-        if not any(map(_is_stream, (path, *sources))):
+        if not any(map(is_stream, (path, *sources))):
             next(read_pairs(path, layout), None)
 
 
-def _is_stream(path: Path) -> bool:
+def is_stream(path: Path) -> bool:
     """Whether a file can be read only once."""
     return is_standard(path) or not (path.is_file() or path.is_dir())
 

@@ -44,11 +44,13 @@ class Scores:
         frame: one row per pair; scores of ESTIME have a ``signature``. The index is the number of each line.
         record: how the scores were computed, see `record_of`; empty if nobody knows.
         skipped: how many lines of the file could not be read or scored.
+        path: the file that was read, if one was.
     """
 
     frame: DataFrame
     record: Record = field(default_factory=dict)
     skipped: int = 0
+    path: Path | None = None
 
     @classmethod
     def of(cls, frame: DataFrame) -> Scores:
@@ -108,7 +110,7 @@ class Scores:
                 table[name] = converted(table[name])
         if record.get(SIGNATURE):
             table[SIGNATURE] = record[SIGNATURE]
-        return cls(table, record, len(skipped or ()))
+        return cls(table, record, len(skipped or ()), path)
 
     def write(self, path: Path) -> None:
         """Writes the rows, each of which has its signature, see `write`; whole numbers as integers, NaN as

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -10,17 +11,27 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.compare import Comparison
+from estime_metric.compare.read import read_systems
 from estime_metric.compare.request import Gate, Request
 from estime_metric.compare.scoring import compare
+from estime_metric.jobs import NotResumableError
 from estime_metric.table.scores import Scores
 
 SOURCES = [f"The cat of house {n} slept near the river. The bridge opened." for n in range(10)]
 SUMMARIES = {"a": ["The cat slept near the river."] * 10, "b": ["The dog slept in June."] * 10}
 
 
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def texts(name: str, **further: Any) -> Scores:
+    """A file of pairs, read."""
     columns = {"id": range(10), "source": SOURCES, "summary": SUMMARIES[name]}
-    return Scores(pd.DataFrame({**columns, **further}, index=pd.RangeIndex(1, 11, name="line")))
+    path = Path(f"{name}.jsonl")
+    pd.DataFrame({**columns, **further}).to_json(path, orient="records", lines=True)
+    return Scores.read(path, own_columns=["id", "source_id"])
 
 
 @pytest.fixture
@@ -29,10 +40,12 @@ def settings(bert_folder: str) -> dict[str, Any]:
 
 
 def scored(name: str, settings: dict[str, Any]) -> Scores:
-    """Scores with their texts and their record, as they are read from a file."""
+    """A file of scores with their texts, read, and their record."""
     result = EstimeScorer(**settings).score(SUMMARIES[name], SOURCES)
-    frame = result.table(texts=True).assign(id=range(10))
-    return Scores(frame, {"signature": str(result.signature), "config": settings})
+    path = Path(f"{name}-scored.jsonl")
+    Scores(result.table(texts=True).assign(id=range(10))).write(path)
+    record = {"signature": str(result.signature), "config": settings}
+    return replace(Scores.read(path), record=record)
 
 
 def values(comparison: Comparison, measure: str, name: str) -> list[float]:
@@ -101,7 +114,7 @@ def test_a_base_of_another_signature_is_scored_again_for_a_gate(settings: dict[s
         (base, pairs["b"], settings),
         (older, pairs["b"], settings),
     ):
-        comparison = compare({"base": first, "new": second}, request, gate=Gate())
+        comparison = compare({"base": first, "new": second}, request, gate=Gate(), overwrite=True)
         expected = {"base": scored("a", leading), "new": scored("b", leading)}
         assert comparison.signature == expected["new"].signature
         for name, scores in expected.items():
@@ -110,6 +123,56 @@ def test_a_base_of_another_signature_is_scored_again_for_a_gate(settings: dict[s
     bare = replace(base, frame=base.frame.drop(columns=["source", "summary"]))
     with pytest.raises(ValueError, match=r"texts that can be scored again, .* 'source' .* missing"):
         compare({"base": bare, "new": new}, request, gate=Gate())
+
+
+def test_what_was_scored_is_beside_its_file_and_is_not_scored_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nor if its run was stopped. Other settings replace it only if this is said."""
+    systems, request = {name: texts(name) for name in "ab"}, Request(measures="alarms")
+    score, calls = EstimeScorer.score_checked, []
+
+    def stopped(self: EstimeScorer, summaries: list[str], *further: Any) -> Any:
+        calls.append(summaries)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return score(self, summaries, *further)
+
+    monkeypatch.setattr(EstimeScorer, "score_checked", stopped)
+    told: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        compare(systems, request, on_scoring=told.append)
+    first = compare(systems, request)
+    assert calls == [SUMMARIES["a"], SUMMARIES["b"], SUMMARIES["b"]]
+    assert told == [f"Scores of {name}.jsonl: {name}.jsonl.scores.jsonl" for name in "ab"]
+    again = compare(systems, request)
+    assert len(calls) == 3
+    assert again.values.equals(first.values)
+    scores = Scores.read("a.jsonl.scores.jsonl").frame["alarms"]
+    assert scores.tolist() == values(first, "alarms", "a")
+    with pytest.raises(NotResumableError, match="same measures") as refused:
+        compare(systems, Request(measures="soft"))
+    assert refused.value.__notes__ == ["The earlier run has written a.jsonl.scores.jsonl."]
+    assert compare(systems, Request(measures="soft"), overwrite=True).measures == ["soft"]
+
+
+def test_all_systems_of_one_file_are_scored_with_it() -> None:
+    rows = pd.concat([texts(name).frame.assign(system=name) for name in "ab"])
+    rows.to_json("all.jsonl", orient="records", lines=True)
+    request = Request(measures="alarms")
+    of_one = compare(read_systems({"all": Path("all.jsonl")}, request, []), request)
+    assert of_one.values.equals(compare({name: texts(name) for name in "ab"}, request).values)
+    assert len(Scores.read("all.jsonl.scores.jsonl").frame) == 20
+
+
+def test_only_files_that_stay_can_be_scored() -> None:
+    systems = {name: texts(name) for name in "ab"}
+    with pytest.raises(ValueError, match="Expected b to have scores or to be a file"):
+        compare(systems | {"b": replace(systems["b"], path=Path("-"))}, Request())
+    Path("a.jsonl.scores.jsonl").write_text("")
+    scores = replace(scored("b", {}), path=Path("a.jsonl.scores.jsonl"))
+    with pytest.raises(ValueError, match=r"such as \*\.jsonl matches it, name the inputs"):
+        compare(systems | {"b": scores}, Request())
 
 
 @pytest.mark.parametrize(
