@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from estime_metric.cli.console import say
@@ -22,17 +22,17 @@ from estime_metric.table.intervals import Interval
 
 def print_comparison(comparison: Comparison, notes: Iterable[str]) -> None:
     """A table of the systems, two for each measure, and the notes."""
+
+    def show(title: str, columns: Mapping[str, Any]) -> None:
+        print_columns(columns, texts=("system", "first", "second"), title=title)
+
     names, number = comparison.names, len(comparison.compared)
-    title = f"{' and '.join(names) if len(names) == 2 else 'Systems'} compared"
-    tables = {title: _systems(comparison)}
+    show(f"{' and '.join(names) if len(names) == 2 else 'Systems'} compared", _systems(comparison))
     some = f" ({LISTED} of {number})" if number > LISTED else ""
     for measure, is_higher_better in comparison.higher_is_better.items():
-        title = f"Means of {with_direction(measure, is_higher_better)}"
-        tables[title] = _means(comparison, measure)
+        show(f"Means of {with_direction(measure, is_higher_better)}", _means(comparison, measure))
         title = f"Differences in {measure}, first minus second{some}"
-        tables[title] = _differences(comparison, measure)
-    for title, columns in tables.items():
-        print_columns(columns, texts=("system", "first", "second"), title=title)
+        show(title, _differences(comparison, measure))
     for note in notes:
         say(note)
 

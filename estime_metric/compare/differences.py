@@ -78,11 +78,8 @@ class Comparison(Examples):
         """One row per measure and pair of systems, with the attributes of `Difference`."""
         rows = [row for rows in self.differences.values() for row in rows]
         pairs = pd.DataFrame(rows)
-        for name in (
-            "better_score",
-            "a_better",
-            "b_better",
-        ):  # None stays None, counts stay integers
+        # None stays None, and counts stay integers.
+        for name in ("better_score", "a_better", "b_better"):
             pairs[name] = pd.Series([getattr(row, name) for row in rows], dtype=object)
         return pairs
 
@@ -162,12 +159,8 @@ def compare_scores(
 
 def compare_systems(systems: Mapping[str, Scores], request: Request) -> Comparison:
     """As `compare_scores`, with its arguments as one object."""
-    return compare_examples(examples_of(systems, request, computed={}))
-
-
-def compare_examples(examples: Examples) -> Comparison:
-    """The comparison of all systems by all measures."""
-    systems = _described(examples)
+    examples = examples_of(systems, request, computed={})
+    described = _described(examples)
     columns = [
         Column(
             measure,
@@ -188,12 +181,12 @@ def compare_examples(examples: Examples) -> Comparison:
     around: Mapping[Any, Interval] = intervals(examples.units, parts, of_others=of_others)
 
     def checked(row: Difference) -> Difference:
-        reason = why_not(examples, systems, row)
+        reason = why_not(examples, described, row)
         return replace(row, better_score=None, why_not=reason) if reason else row
 
     return Comparison(
         **vars(examples),
-        systems=systems,
+        systems=described,
         intervals={
             (column.name, name): around[column, name]
             for column in columns
@@ -215,8 +208,8 @@ class Column:
         name: of the measure.
         values: one row per example and one column per system.
         is_higher_better: the direction; ``None`` if there is none.
-        rounding: how far two equal values of each example can differ, (examples,); ``None`` for numbers of
-            others, which can have any size. All others have six decimals.
+        rounding: how far two equal values can differ, or those of each example, (examples,); ``None`` for
+            numbers of others, which can have any size. All others have six decimals.
     """
 
     name: str
@@ -264,7 +257,7 @@ def _differences(
         parts: the parts of all columns, by the column and the names.
         around: their intervals.
     """
-    known = parts[column, *examples.compared[0]].notna().array  # of all systems, or of none
+    known = column.values.notna().all(axis=1).array
     count = int(known.sum())
     codes = group_codes(np.asarray(examples.units)[known], count)
     differences = [parts[column, *names].to_numpy()[known] for names in examples.compared]
@@ -325,13 +318,11 @@ def _described(examples: Examples) -> pd.DataFrame:
     )
 
 
-def _rounding(definition: Measure | None, examples: Examples) -> Floats | None:
-    """How far two equal scores of each example can differ by rounding, (examples,); ``None`` for a
-    column of others.
-    """
+def _rounding(definition: Measure | None, examples: Examples) -> Floats | float | None:
+    """The `Column.rounding` of a compared measure."""
     if definition is None:
         return None
     if definition.kind != "count":
-        return np.full(examples.examples, LAST_DIGIT)
+        return LAST_DIGIT
     most: Floats = examples.described("tokens").max(axis=1).fillna(1.0).clip(lower=1.0).to_numpy()
     return (GRADED_DIGIT if "graded_alarms" in definition.needs else LAST_DIGIT) * most

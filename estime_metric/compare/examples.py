@@ -66,6 +66,11 @@ class Examples:
         return len(self.units)
 
     @property
+    def independent(self) -> int:
+        """How many of them are independent: different sources, or all if the sources are not known."""
+        return self.examples if self.sources is None else self.sources
+
+    @property
     def measures(self) -> list[str]:
         """The compared measures, in the requested order."""
         return list(self.higher_is_better)
@@ -246,7 +251,7 @@ def _directions(columns: Sequence[str], request: Request) -> dict[str, bool | No
         ("higher", request.higher, True),
         ("lower", request.lower, False),
     ):
-        for name in listed_names(argument, names) if names else ():
+        for name in listed_names(argument, names or ()):
             if name not in {*columns, *measures}:
                 raise ValueError(
                     f"Expected argument `{argument}` to name compared columns, which are "

@@ -78,7 +78,7 @@ def join_scores(
                 keys[name] = keys[name].where(ids != "")
     counts = pd.DataFrame({name: ids.value_counts() for name, ids in keys.items()}).sort_index()
     counts = counts.fillna(0).astype(int)
-    is_compared = (counts > 0).all(axis=1) & counts.eq(counts.iloc[:, 0], axis=0).all(axis=1)
+    is_compared = counts.eq(counts.iloc[:, 0], axis=0).all(axis=1)
     texts: dict[str, str] = {}  # of the keys
     for name, table in systems.items():
         if (column := id_column or source_column) in table:

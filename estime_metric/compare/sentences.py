@@ -104,8 +104,8 @@ def _method(comparison: Comparison) -> str:
 
 def _notes_on_sources(comparison: Comparison) -> list[str]:
     """How many independent examples there are, and how far that is known."""
-    repeats = comparison.sources is not None and comparison.sources < comparison.examples
-    count = comparison.examples if comparison.sources is None else comparison.sources
+    count = comparison.independent
+    repeats = count < comparison.examples
     things = "different sources" if repeats else "examples"
     lines = []
     if count == 1:
@@ -137,8 +137,7 @@ def _notes_on_measure(comparison: Comparison, measure: str) -> list[str]:
         advice = "" if comparison.definitions[measure] else " Name it with `higher` or `lower`."
         lines.append(f"{measure} has no direction, so nothing is called better in it.{advice}")
     few = [row for row in rows if 0 < row.units_differing < LEAST_GROUPS and row.units > 1]
-    repeats = comparison.sources is not None and comparison.sources < comparison.examples
-    units = "sources" if repeats else "examples"
+    units = "sources" if comparison.independent < comparison.examples else "examples"
     if few and len(rows) == 1:
         lines.append(
             f"{measure}: only {few[0].units_differing} of {few[0].units} {units} differ; significance "
