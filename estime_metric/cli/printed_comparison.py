@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
-
-from pandas import DataFrame
 
 from estime_metric.cli.console import say
 from estime_metric.compare.differences import Comparison
@@ -24,17 +22,17 @@ from estime_metric.table.intervals import Interval
 
 def print_comparison(comparison: Comparison, notes: Iterable[str]) -> None:
     """A table of the systems, two for each measure, and the notes."""
+
+    def show(title: str, columns: Mapping[str, Any]) -> None:
+        print_columns(columns, texts=("system", "first", "second"), title=title)
+
     names, number = comparison.names, len(comparison.compared)
-    title = f"{' and '.join(names) if len(names) == 2 else 'Systems'} compared"
-    tables = {title: _systems(comparison)}
+    show(f"{' and '.join(names) if len(names) == 2 else 'Systems'} compared", _systems(comparison))
     some = f" ({LISTED} of {number})" if number > LISTED else ""
     for measure, is_higher_better in comparison.higher_is_better.items():
-        title = f"Means of {with_direction(measure, is_higher_better)}"
-        tables[title] = _means(comparison, measure)
+        show(f"Means of {with_direction(measure, is_higher_better)}", _means(comparison, measure))
         title = f"Differences in {measure}, first minus second{some}"
-        tables[title] = _differences(comparison, measure)
-    for title, columns in tables.items():
-        print_columns(columns, texts=("system", "first", "second"), title=title)
+        show(title, _differences(comparison, measure))
     for note in notes:
         say(note)
 
@@ -57,44 +55,40 @@ def _systems(comparison: Comparison) -> dict[str, Any]:
 
 def _means(comparison: Comparison, measure: str) -> dict[str, Any]:
     """The columns of a table of the means, the best one first."""
-    means = comparison.means[comparison.means["measure"] == measure].set_index("system")
-    means = means.loc[comparison.ranking(measure), ["mean", "low", "high", "count"]]
-    return {"system": means.index, **_interval_columns(measure, means)}
+    names = comparison.ranking(measure)
+    means = [comparison.intervals[measure, name] for name in names]
+    return {"system": names, **_interval_columns("mean", measure, means)}
 
 
 def _differences(comparison: Comparison, measure: str) -> dict[str, Any]:
     """The columns of a table of the first `LISTED` pairs of systems."""
-    pairs = comparison.pairs[comparison.pairs["measure"] == measure]
-    rows = pairs[:LISTED]
-    wins = rows[["a_better", "ties", "b_better"]].itertuples(index=False)
+    rows = comparison.differences[measure][:LISTED]
+    differences = [Interval(row.difference, row.low, row.high, row.examples) for row in rows]
     columns = {
-        "first": rows["system_a"],
-        "second": rows["system_b"],
-        **_interval_columns(measure, rows[["difference", "low", "high", "examples"]]),
-        "p (Holm)" if len(pairs) > 1 else "p": rows["p_holm"].map(p_value),
+        "first": [row.system_a for row in rows],
+        "second": [row.system_b for row in rows],
+        **_interval_columns("difference", measure, differences),
+        "p (Holm)" if len(comparison.compared) > 1 else "p": [p_value(row.p_holm) for row in rows],
         "wins / ties / losses": [
-            "/".join(EMPTY if number is None else str(number) for number in numbers)
-            for numbers in wins
+            "/".join(
+                EMPTY if number is None else str(number)
+                for number in (row.a_better, row.ties, row.b_better)
+            )
+            for row in rows
         ],
     }
     density = comparison.systems["copied_density"]
     if density.notna().any():
-        copied = density.map(lambda runs: fixed(runs, 1))
-        columns["copied density"] = (
-            rows["system_a"].map(copied) + " / " + rows["system_b"].map(copied)
-        )
+        columns["copied density"] = [
+            f"{fixed(density[row.system_a], 1)} / {fixed(density[row.system_b], 1)}" for row in rows
+        ]
     return columns
 
 
-def _interval_columns(measure: str, means: DataFrame) -> dict[str, list[str]]:
-    """The columns of some means and of their intervals.
-
-    Args:
-        measure: what they are means of.
-        means: a row for each, with the fields of an `Interval`.
-    """
-    cells = [mean_cells(measure, Interval(*numbers)) for numbers in means.itertuples(index=False)]
+def _interval_columns(name: str, measure: str, means: Iterable[Interval]) -> dict[str, list[str]]:
+    """The columns of some means of a measure, with this name, and of their intervals."""
+    cells = [mean_cells(measure, mean) for mean in means]
     return {
-        means.columns[0]: [mean for mean, _ in cells],
+        name: [mean for mean, _ in cells],
         "95% interval": [interval for _, interval in cells],
     }

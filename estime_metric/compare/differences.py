@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from estime_metric.checks import check_choice
-from estime_metric.compare.examples import PROPERTIES, Examples, examples_of, match
+from estime_metric.compare.examples import PROPERTIES, Examples, examples_of
 from estime_metric.compare.failures import is_broken
+from estime_metric.compare.pairwise import Difference, uncomparable, why_not
 from estime_metric.compare.request import Request
-from estime_metric.compare.unfit import uncomparable, why_not
 from estime_metric.measures import TEMPERATURE, Measure
 from estime_metric.table.arrays import Floats, group_codes
 from estime_metric.table.intervals import Interval, intervals
@@ -49,38 +50,38 @@ class Comparison(Examples):
             summaries have no tokens), ``skipped`` (how many of its rows are not compared), and the means
             of ``tokens``, ``coverage`` (0 for a blank summary) and ``copied_density``, NaN if they are
             not known.
-        means: one row per compared ``measure`` and ``system``: the ``mean``, the ends ``low`` and ``high``
-            of its 95% bootstrap interval by source, and ``count``, how many values it is of. An example
-            without a value of one system is excluded for all.
-        pairs: one row per measure and pair of systems:
-
-            - ``measure`` (``alarms``, or ``alarms_layer12`` of several layers), ``system_a``,
-              ``system_b``;
-            - ``better_score``: the system with the significantly better score: the interval of the
-              difference excludes 0, and ``p_holm`` is below 0.05. ``None`` if there is none, if the
-              measure cannot compare the two, or if its direction is not known. Whether it is the better
-              system the command does not say;
-            - ``why_not``: why the measure cannot compare them, as the end of a sentence; otherwise
-              empty;
-            - ``mean_a``, ``mean_b``; ``difference``: their difference, with scores that differ only
-              by rounding made equal, with the ends ``low`` and ``high`` of its 95% interval;
-            - ``p_value`` of approximate randomization, and ``p_holm``, corrected by Holm's method for
-              the number of pairs of systems;
-            - ``a_better``, ``ties``, ``b_better``: the number of examples in which ``system_a`` has the
-              better value, both are equal, and ``system_b`` has the better one; the first and the last
-              are ``None`` if the direction is not known;
-            - ``examples`` and ``left_out``, those without a value; ``units``, the number of different
-              sources, which are drawn and swapped as wholes, or of examples if the sources are not
-              known; ``units_differing``, those in which the two systems differ.
-        guards: of two systems, what a gate looks at in addition to the measures, each as a row of ``pairs``:
-            ``blank``; ``copied_density``, in examples in which the first summary is neither blank nor
-            repeats itself; and ``undefined``, whether the first measure has no value.
+        intervals: the mean of each compared measure and system, with its 95% bootstrap interval by source. An
+            example without a value of one system is excluded for all.
+        differences: of each compared measure, how every two systems differ, or each and the baseline.
+        guards: of two systems, what a gate looks at in addition to the measures: ``blank``;
+            ``copied_density``, in examples in which the first summary is neither blank nor repeats itself;
+            and ``undefined``, whether the first measure has no value.
     """
 
     systems: pd.DataFrame
-    means: pd.DataFrame
-    pairs: pd.DataFrame
-    guards: Mapping[str, Mapping[str, Any]]
+    intervals: Mapping[tuple[str, str], Interval]
+    differences: Mapping[str, Sequence[Difference]]
+    guards: Sequence[Difference]
+
+    @cached_property
+    def means(self) -> pd.DataFrame:
+        """One row per compared ``measure`` and ``system``: the ``mean``, the ends ``low`` and ``high`` of its
+        interval, and ``count``, how many values it is of.
+        """
+        return pd.DataFrame(
+            {"measure": measure, "system": name, **vars(interval)}
+            for (measure, name), interval in self.intervals.items()
+        )
+
+    @cached_property
+    def pairs(self) -> pd.DataFrame:
+        """One row per measure and pair of systems, with the attributes of `Difference`."""
+        rows = [row for rows in self.differences.values() for row in rows]
+        pairs = pd.DataFrame(rows)
+        # None stays None, and counts stay integers.
+        for name in ("better_score", "a_better", "b_better"):
+            pairs[name] = pd.Series([getattr(row, name) for row in rows], dtype=object)
+        return pairs
 
     def ranking(self, measure: str) -> list[str]:
         """The systems from the best mean of a measure to the worst, then the systems that the measure
@@ -89,11 +90,10 @@ class Comparison(Examples):
         """
         check_choice("measure", measure, self.measures)
         sign = -1.0 if self.higher_is_better[measure] else 1.0
-        means = self.means[self.means["measure"] == measure].set_index("system")["mean"]
 
         def place(name: str) -> tuple[bool, float]:
             is_unfit = bool(uncomparable(self.definitions[measure], self.systems.loc[[name]]))
-            return is_unfit, sign * means[name]
+            return is_unfit, sign * self.intervals[measure, name].mean
 
         return sorted(self.names, key=place)
 
@@ -159,16 +159,10 @@ def compare_scores(
 
 def compare_systems(systems: Mapping[str, Scores], request: Request) -> Comparison:
     """As `compare_scores`, with its arguments as one object."""
-    matched = match(systems, request, computed={})
-    return compare_examples(examples_of(matched, systems, request))
-
-
-def compare_examples(examples: Examples) -> Comparison:
-    """The comparison of all systems by all measures."""
+    examples = examples_of(systems, request, computed={})
     described = _described(examples)
     columns = [
-        _column(
-            examples,
+        Column(
             measure,
             examples.values[measure],
             is_higher_better=examples.higher_is_better[measure],
@@ -177,25 +171,32 @@ def compare_examples(examples: Examples) -> Comparison:
         for measure, definition in examples.definitions.items()
     ]
     guards = _guards(examples) if len(examples.compared) == 1 else []
-    around = _intervals(examples, [*columns, *guards])
-    means = [
-        {"measure": column.name, "system": name, **vars(around[column, name])}
-        for column in columns
-        for name in examples.names
-    ]
-    pairs = [row for column in columns for row in _pairs(examples, column, around)]
-    for row in pairs:
-        if reason := why_not(examples, described, row):
-            row |= {"better_score": None, "why_not": reason}
-    as_frame = pd.DataFrame(pairs)
-    for name in ("better_score", "a_better", "b_better"):  # None stays None, counts stay integers
-        as_frame[name] = pd.Series([row[name] for row in pairs], dtype=object)
+    parts: dict[Any, pd.Series] = {
+        (column, *names): part
+        for column in (*columns, *guards)
+        for names, part in column.parts(examples.compared).items()
+    }
+    # Together, because drawing resamples is slow.
+    of_others = {key for key in parts if key[0].rounding is None}
+    around: Mapping[Any, Interval] = intervals(examples.units, parts, of_others=of_others)
+
+    def checked(row: Difference) -> Difference:
+        reason = why_not(examples, described, row)
+        return replace(row, better_score=None, why_not=reason) if reason else row
+
     return Comparison(
         **vars(examples),
         systems=described,
-        means=pd.DataFrame(means),
-        pairs=as_frame,
-        guards={row["measure"]: row for guard in guards for row in _pairs(examples, guard, around)},
+        intervals={
+            (column.name, name): around[column, name]
+            for column in columns
+            for name in examples.names
+        },
+        differences={
+            column.name: list(map(checked, _differences(examples, column, parts, around)))
+            for column in columns
+        },
+        guards=[row for guard in guards for row in _differences(examples, guard, parts, around)],
     )
 
 
@@ -205,45 +206,30 @@ class Column:
 
     Attributes:
         name: of the measure.
+        values: one row per example and one column per system.
         is_higher_better: the direction; ``None`` if there is none.
-        is_of_others: whether the values can have any size; otherwise they have six decimals.
-        values: of each system, by its name, the values, (examples,); of two, by both names, those of the
-            first minus those of the second. NaN in examples without a value of one system.
+        rounding: how far two equal values can differ, or those of each example, (examples,); ``None`` for
+            numbers of others, which can have any size. All others have six decimals.
     """
 
     name: str
-    is_higher_better: bool | None
-    is_of_others: bool
-    values: Mapping[tuple[str, ...], pd.Series]
+    values: pd.DataFrame
+    is_higher_better: bool | None = False
+    rounding: Floats | float | None = LAST_DIGIT
 
-
-def _column(
-    examples: Examples,
-    name: str,
-    values: pd.DataFrame,
-    *,
-    is_higher_better: bool | None = False,
-    rounding: Floats | float | None = LAST_DIGIT,
-) -> Column:
-    """A column.
-
-    Args:
-        examples: names the systems.
-        name: of the measure.
-        values: one row per example and one column per system.
-        is_higher_better: the direction.
-        rounding: how far two equal values of each example can differ, (examples,); ``None`` for numbers of
-            others.
-    """
-    values = values.dropna().reindex(values.index)
-    parts: dict[tuple[str, ...], pd.Series] = {
-        (system,): values[system] for system in examples.names
-    }
-    for first, second in examples.compared:
-        a, b = values[first], values[second]
-        limit = LAST_DIGIT * np.fmax(a.abs(), b.abs()) if rounding is None else rounding
-        parts[first, second] = (a - b).mask((a - b).abs() <= limit, 0.0)
-    return Column(name, is_higher_better, rounding is None, parts)
+    def parts(self, compared: Sequence[tuple[str, str]]) -> dict[tuple[str, ...], pd.Series]:
+        """Of each system, by its name, its values, and of two that are compared, by both names, those of the
+        first minus those of the second; NaN in examples without a value of one system.
+        """
+        values = self.values.dropna().reindex(self.values.index)
+        parts: dict[tuple[str, ...], pd.Series] = {(name,): values[name] for name in values}
+        for first, second in compared:
+            a, b = values[first], values[second]
+            limit = self.rounding
+            if limit is None:
+                limit = LAST_DIGIT * np.fmax(a.abs(), b.abs())
+            parts[first, second] = (a - b).mask((a - b).abs() <= limit, 0.0)
+        return parts
 
 
 def _guards(examples: Examples) -> list[Column]:
@@ -251,75 +237,69 @@ def _guards(examples: Examples) -> list[Column]:
     base, _ = examples.compared[0]
     copied = examples.described("copied_density").mask(is_broken(examples.tables[base]))
     return [
-        _column(examples, "blank", examples.described("blank")),
-        _column(examples, "copied_density", copied),
-        _column(examples, "undefined", examples.values[examples.measures[0]].isna() * 1.0),
+        Column("blank", examples.described("blank")),
+        Column("copied_density", copied),
+        Column("undefined", examples.values[examples.measures[0]].isna() * 1.0),
     ]
 
 
-def _intervals(examples: Examples, columns: Sequence[Column]) -> Mapping[Any, Interval]:
-    """The intervals of all values, by column and names. They are computed together, because drawing resamples
-    is slow.
-    """
-    parts: dict[Any, pd.Series] = {
-        (column, *names): part for column in columns for names, part in column.values.items()
-    }
-    of_others = {key for key in parts if key[0].is_of_others}
-    return intervals(examples.units, parts, of_others=of_others)
-
-
-def _pairs(
-    examples: Examples, column: Column, around: Mapping[Any, Interval]
-) -> list[dict[str, Any]]:
-    """The rows of `Comparison.pairs` of a column; ``why_not`` is empty.
+def _differences(
+    examples: Examples,
+    column: Column,
+    parts: Mapping[Any, pd.Series],
+    around: Mapping[Any, Interval],
+) -> list[Difference]:
+    """How every two systems that are compared differ in a column.
 
     Args:
-        examples: what is compared.
-        column: its values.
-        around: see `_intervals`.
+        examples: names the systems.
+        column: what is compared.
+        parts: the parts of all columns, by the column and the names.
+        around: their intervals.
     """
-    rows: list[dict[str, Any]] = []
-    for first, second in examples.compared:
-        known = column.values[first, second].notna().to_numpy()
-        difference = column.values[first, second].to_numpy()[known]
-        codes = group_codes(np.asarray(examples.units)[known], len(difference))
-        sums = group_sums(difference, codes)
+    known = column.values.notna().all(axis=1).array
+    count = int(known.sum())
+    codes = group_codes(np.asarray(examples.units)[known], count)
+    differences = [parts[column, *names].to_numpy()[known] for names in examples.compared]
+    p_values = corrected = [math.nan] * len(differences)
+    if count:
+        nothing = np.zeros(count)
+        p_values = [approximate_randomization(each, nothing, groups=codes) for each in differences]
+        corrected = holm(p_values).tolist()
+    rows = []
+    for (first, second), difference, p_value, p_holm in zip(
+        examples.compared, differences, p_values, corrected, strict=True
+    ):
+        mean = around[column, first, second]
         above, below = int((difference > 0).sum()), int((difference < 0).sum())
         wins = {True: (above, below), False: (below, above), None: (None, None)}
-        p_value = math.nan
-        if len(difference):
-            p_value = approximate_randomization(difference, np.zeros_like(difference), groups=codes)
-        mean = around[column, first, second]
+        a_better, b_better = wins[column.is_higher_better]
+        better_score = None
+        if column.is_higher_better is not None and is_difference(mean.low, mean.high, p_holm):
+            better_score = first if (mean.mean > 0) == column.is_higher_better else second
+        sums = group_sums(difference, codes)
         rows.append(
-            {
-                "measure": column.name,
-                "system_a": first,
-                "system_b": second,
-                "better_score": None,
-                "why_not": "",
-                "mean_a": around[column, first].mean,
-                "mean_b": around[column, second].mean,
-                "difference": mean.mean,
-                "low": mean.low,
-                "high": mean.high,
-                "p_value": p_value,
-                "p_holm": p_value,
-                "a_better": wins[column.is_higher_better][0],
-                "ties": len(difference) - above - below,
-                "b_better": wins[column.is_higher_better][1],
-                "examples": len(difference),
-                "left_out": int((~known).sum()),
-                "units": len(sums),
-                "units_differing": int(np.count_nonzero(sums)),
-            }
+            Difference(
+                measure=column.name,
+                system_a=first,
+                system_b=second,
+                better_score=better_score,
+                mean_a=around[column, first].mean,
+                mean_b=around[column, second].mean,
+                difference=mean.mean,
+                low=mean.low,
+                high=mean.high,
+                p_value=p_value,
+                p_holm=p_holm,
+                a_better=a_better,
+                ties=count - above - below,
+                b_better=b_better,
+                examples=count,
+                left_out=examples.examples - count,
+                units=len(sums),
+                units_differing=int(np.count_nonzero(sums)),
+            )
         )
-    if rows[0]["examples"]:
-        for row, p_holm in zip(rows, holm([row["p_value"] for row in rows]), strict=True):
-            row["p_holm"] = float(p_holm)
-            is_significant = is_difference(row["low"], row["high"], p_holm)
-            if is_significant and column.is_higher_better is not None:
-                is_first = (row["difference"] > 0) == column.is_higher_better
-                row["better_score"] = row["system_a" if is_first else "system_b"]
     return rows
 
 
@@ -338,13 +318,11 @@ def _described(examples: Examples) -> pd.DataFrame:
     )
 
 
-def _rounding(definition: Measure | None, examples: Examples) -> Floats | None:
-    """How far two equal scores of each example can differ by rounding, (examples,); ``None`` for a
-    column of others.
-    """
+def _rounding(definition: Measure | None, examples: Examples) -> Floats | float | None:
+    """The `Column.rounding` of a compared measure."""
     if definition is None:
         return None
     if definition.kind != "count":
-        return np.full(examples.examples, LAST_DIGIT)
+        return LAST_DIGIT
     most: Floats = examples.described("tokens").max(axis=1).fillna(1.0).clip(lower=1.0).to_numpy()
     return (GRADED_DIGIT if "graded_alarms" in definition.needs else LAST_DIGIT) * most

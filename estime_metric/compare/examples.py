@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,12 +25,11 @@ PROPERTIES = ("tokens", "coverage", "copied_density")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Match:
-    """The examples that all systems have, and what is compared: known before anything is scored. The name
-    of a measure of ESTIME means its scores; any other column is the user's.
+class Examples:
+    """The examples that all systems have, with their numbers. The name of a measure of ESTIME means its
+    scores; any other column is the user's.
 
     Attributes:
-        rows: the positions of the rows of each system in its table, one row per example.
         units: the `source_id` of each example; if the sources are not known, each has another one.
         sources: how many different sources there are; ``None`` if they are not known.
         matched_by: the column by which the rows were joined.
@@ -40,9 +39,15 @@ class Match:
         skipped: of each system, how many of its rows are not compared.
         higher_is_better: the direction of each compared measure; ``None`` if it has none.
         definitions: what ESTIME knows of each compared measure; ``None`` for a column of the user's.
+        values: the compared measures, one row per example; the columns have two levels, the measure
+            (``alarms``, or ``alarms_layer12`` of several layers) and the system. NaN if there is no
+            value.
+        tables: what describes the rows of each system, one row per example: ``line``; ``blank``,
+            ``repetition`` and `PROPERTIES`, NaN if they are not known; and the text, ``summary``, or
+            ``None``.
+        signature: the one signature of all scores; empty if no compared measure needs one.
     """
 
-    rows: pd.DataFrame
     units: list[str]
     sources: int | None
     matched_by: str
@@ -51,11 +56,19 @@ class Match:
     skipped: Mapping[str, int]
     higher_is_better: Mapping[str, bool | None]
     definitions: Mapping[str, Measure | None]
+    values: pd.DataFrame
+    tables: Mapping[str, pd.DataFrame]
+    signature: str
 
     @property
     def examples(self) -> int:
         """How many examples there are."""
-        return len(self.rows)
+        return len(self.units)
+
+    @property
+    def independent(self) -> int:
+        """How many of them are independent: different sources, or all if the sources are not known."""
+        return self.examples if self.sources is None else self.sources
 
     @property
     def measures(self) -> list[str]:
@@ -74,54 +87,47 @@ class Match:
             return list(itertools.combinations(self.names, 2))
         return [(self.baseline, name) for name in self.names if name != self.baseline]
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Examples(Match):
-    """The examples that all systems have, with their numbers. Further attributes are those of `Match`.
-
-    Attributes:
-        values: the compared measures, one row per example; the columns have two levels, the measure
-            (``alarms``, or ``alarms_layer12`` of several layers) and the system. NaN if there is no
-            value.
-        tables: what describes the rows of each system, one row per example: ``line``; ``blank``,
-            ``repetition`` and `PROPERTIES`, NaN if they are not known; and the text, ``summary``, or
-            ``None``.
-        signature: the one signature of all scores; empty if no compared measure needs one.
-    """
-
-    values: pd.DataFrame
-    tables: Mapping[str, pd.DataFrame]
-    signature: str
-
     def described(self, column: str) -> pd.DataFrame:
         """A column of `tables`, one row per example and one column per system."""
         return pd.DataFrame({name: table[column] for name, table in self.tables.items()})
 
 
-def match(
+def examples_of(
     systems: Mapping[str, Scores], request: Request, computed: Mapping[str, Sequence[str]]
-) -> Match:
-    """Finds the columns that are compared, by their names alone, and the examples that all systems have.
-    Errors as for `compare_scores`, except for those of cells.
+) -> Examples:
+    """The examples that all systems have. Errors as for `compare_scores`.
 
     Args:
         systems: what is compared.
         request: names the measures.
-        computed: the columns that are computed later, of each system that is not scored yet.
+        computed: the columns that are computed later, of each system that is not scored yet: it has only
+            the values of columns of others, and nothing describes its rows.
     """
     if len(systems) < 2:
         raise ValueError(f"Expected two systems or more, but got {len(systems)}.")
     if request.baseline is not None:
         check_choice("baseline", request.baseline, systems)
-    tables = {name: scores.frame for name, scores in systems.items()}
+    frames = {name: scores.frame for name, scores in systems.items()}
     if request.needs_encoder:
-        _check_signatures({name: tables[name] for name in tables if name not in computed})
+        _check_signatures({name: frames[name] for name in frames if name not in computed})
     directions = _directions(_columns(request, systems, computed), request)
-    source_column, _ = request.layout.text_columns
-    joined = join_scores(tables, id_column=request.id_column, source_column=source_column)
+    source_column, summary_column = request.layout.text_columns
+    joined = join_scores(frames, id_column=request.id_column, source_column=source_column)
     examples = len(joined.rows)
-    return Match(
-        rows=joined.rows,
+    values: dict[tuple[str, str], Floats] = {}
+    tables = {}
+    for name, scores in systems.items():
+        table = _comparable(scores)
+        if name not in computed:
+            table = _with_measures_of_texts(table, request.layout.text_columns)
+        rows = table.iloc[joined.rows[name]]
+        values |= {
+            (column, name): _numbers(rows, column, name) for column in directions if column in rows
+        }
+        if name not in computed:
+            tables[name] = _described(rows, name, summary_column).set_axis(joined.rows.index)
+    first = next(iter(systems.values()))
+    return Examples(
         units=joined.sources or [source_id(str(number)) for number in range(examples)],
         sources=None if joined.sources is None else len(set(joined.sources)),
         matched_by=joined.matched_by,
@@ -132,43 +138,7 @@ def match(
         },
         higher_is_better=directions,
         definitions={column: MEASURES.get(measure_of(column)) for column in directions},
-    )
-
-
-def examples_of(
-    matched: Match,
-    systems: Mapping[str, Scores],
-    request: Request,
-    unscored: Collection[str] = (),
-) -> Examples:
-    """The examples with their numbers. ValueError if a cell is not a finite number.
-
-    Args:
-        matched: the examples of the systems.
-        systems: what is compared.
-        request: as for `match`.
-        unscored: the systems that are scored later: they have only the values of columns of others,
-            and nothing describes their rows.
-    """
-    texts = request.layout.text_columns
-    values: dict[tuple[str, str], Floats] = {}
-    tables = {}
-    for name, scores in systems.items():
-        table = _comparable(scores)
-        if name not in unscored:
-            table = _with_measures_of_texts(table, texts)
-        rows = table.iloc[matched.rows[name]]
-        values |= {
-            (column, name): _numbers(rows, column, name)
-            for column in matched.measures
-            if column in rows
-        }
-        if name not in unscored:
-            tables[name] = _described(rows, name, texts[1]).set_axis(matched.rows.index)
-    first = next(iter(systems.values()))
-    return Examples(
-        **vars(matched),
-        values=pd.DataFrame(values, matched.rows.index),
+        values=pd.DataFrame(values, joined.rows.index),
         tables=tables,
         signature=first.signature if request.needs_encoder else "",
     )
@@ -281,7 +251,7 @@ def _directions(columns: Sequence[str], request: Request) -> dict[str, bool | No
         ("higher", request.higher, True),
         ("lower", request.lower, False),
     ):
-        for name in listed_names(argument, names) if names else ():
+        for name in listed_names(argument, names or ()):
             if name not in {*columns, *measures}:
                 raise ValueError(
                     f"Expected argument `{argument}` to name compared columns, which are "

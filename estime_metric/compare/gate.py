@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
-from typing import Any
 
 import pandas as pd
 
@@ -13,8 +12,8 @@ from estime_metric._messages import counted, shortened
 from estime_metric.compare.differences import Comparison
 from estime_metric.compare.examples import Examples
 from estime_metric.compare.failures import KINDS, SHORT
+from estime_metric.compare.pairwise import Difference, why_not
 from estime_metric.compare.request import Gate
-from estime_metric.compare.unfit import why_not
 from estime_metric.measures import RECOMMENDED, measure_of
 from estime_metric.show.cells import EMPTY, significant, with_direction
 from estime_metric.table.significance import LEAST_GROUPS, is_difference
@@ -60,9 +59,6 @@ MORE = {
 
 #: What speaks against a system, or against a verdict, with the verdict that follows from it.
 Finding = tuple[Verdict, str]
-
-#: A row of `Comparison.pairs`.
-Row = Mapping[str, Any]
 
 
 def check_gate(examples: Examples, gate: Gate) -> None:
@@ -137,20 +133,20 @@ def judge(
 def _worse_scores(comparison: Comparison, gate: Gate) -> Iterator[Finding]:
     """Whether the measure that decides is worse, or cannot compare the two."""
     (base, new), measure = comparison.compared[0], comparison.measures[0]
-    row: Row = comparison.pairs.iloc[0].to_dict()
+    (row,) = comparison.differences[measure]
     if reason := why_not(comparison, comparison.systems, row, shorter=new):
         yield Verdict.UNDECIDED, f"{measure} cannot compare {base} and {new}, because {reason}."
         return
     is_higher_better = bool(comparison.higher_is_better[measure])
     named = with_direction(measure, is_higher_better)
-    if row["ties"] == comparison.examples:
+    if row.ties == comparison.examples:
         yield (
             Verdict.PASSED,
             f"{new} and {base} are equal in all {comparison.examples} examples in {named}.",
         )
         return
     verdict, how = _worsening(row, Verdict.WORSE, is_higher_better, gate.tolerance)
-    size = abs(row["difference"])
+    size = abs(row.difference)
     judged = f"is {how or 'not significantly'} worse than {base}"
     if how and measure_of(measure) == RECOMMENDED and size <= LEAST_DIFFERENCE:
         verdict = Verdict.PASSED
@@ -221,17 +217,16 @@ def _failed_rows(comparison: Comparison, gate: Gate) -> Iterator[Finding]:
 def _more(comparison: Comparison, gate: Gate) -> Iterator[Finding]:
     """Whether there is more of what `MORE` names."""
     base, new = comparison.compared[0]
-    for name, (status, sentence) in MORE.items():
-        row = comparison.guards[name]
+    for row in comparison.guards:
+        status, sentence = MORE[row.measure]
         verdict, how = _worsening(row, status)
         is_enough = {
             "blank": True,
-            "copied_density": not gate.allow_copying
-            and row["mean_b"] > MORE_COPYING * row["mean_a"],
+            "copied_density": not gate.allow_copying and row.mean_b > MORE_COPYING * row.mean_a,
             "undefined": how == SIGNIFICANTLY,
         }
-        if how and is_enough[name]:
-            more = sentence.format(how=how, base=base, a=row["mean_a"], b=row["mean_b"])
+        if how and is_enough[row.measure]:
+            more = sentence.format(how=how, base=base, a=row.mean_a, b=row.mean_b)
             yield verdict, f"{new} {more} ({_differing(row)})."
 
 
@@ -251,7 +246,7 @@ def _gaps(comparison: Comparison) -> Iterator[Finding]:
 
 
 def _worsening(
-    row: Row,
+    row: Difference,
     verdict: Verdict,
     is_higher_better: bool = False,
     tolerance: float = 0.0,
@@ -260,24 +255,24 @@ def _worsening(
     or apparently if the interval says so but too few sources differ for significance. Otherwise the
     text is empty.
     """
-    is_against = row["low"] > tolerance if is_higher_better else row["high"] < -tolerance
-    if is_against and is_difference(row["low"], row["high"], row["p_holm"]):
+    is_against = row.low > tolerance if is_higher_better else row.high < -tolerance
+    if is_against and is_difference(row.low, row.high, row.p_holm):
         return verdict, SIGNIFICANTLY
-    if is_against and row["units_differing"] < LEAST_GROUPS:
+    if is_against and row.units_differing < LEAST_GROUPS:
         return Verdict.UNDECIDED, "apparently"
     return Verdict.PASSED, ""
 
 
-def _difference(row: Row) -> str:
+def _difference(row: Difference) -> str:
     """The difference with its interval, with as many digits as show that it is not 0."""
     ends = EMPTY
-    if not math.isnan(row["low"]):
-        ends = f"[{significant(row['low'])}, {significant(row['high'])}]"
-    sides = f"{row['system_a']} minus {row['system_b']}"
-    return f"{sides} is {significant(row['difference'])} {ends}, {_differing(row)}"
+    if not math.isnan(row.low):
+        ends = f"[{significant(row.low)}, {significant(row.high)}]"
+    sides = f"{row.system_a} minus {row.system_b}"
+    return f"{sides} is {significant(row.difference)} {ends}, {_differing(row)}"
 
 
-def _differing(row: Row) -> str:
+def _differing(row: Difference) -> str:
     """In how many sources the systems differ, and how many are needed if these are too few."""
-    least = f" (significance needs {LEAST_GROUPS})" if row["units_differing"] < LEAST_GROUPS else ""
-    return f"{row['units_differing']} of {counted(row['units'], 'source')} differ{least}"
+    least = f" (significance needs {LEAST_GROUPS})" if row.units_differing < LEAST_GROUPS else ""
+    return f"{row.units_differing} of {counted(row.units, 'source')} differ{least}"

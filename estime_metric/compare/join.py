@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sized
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,9 +22,6 @@ _ADVICE = "Name another column with `id_column`."
 
 #: A whole number as pandas writes it to CSV if it is stored as a float.
 _WHOLE = re.compile(r"(?P<whole>-?(0|[1-9][0-9]*))\.0")
-
-
-Label = Callable[[str, str], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,32 +78,21 @@ def join_scores(
                 keys[name] = keys[name].where(ids != "")
     counts = pd.DataFrame({name: ids.value_counts() for name, ids in keys.items()}).sort_index()
     counts = counts.fillna(0).astype(int)
-    is_everywhere = (counts > 0).all(axis=1)
-    is_even = counts.eq(counts.iloc[:, 0], axis=0).all(axis=1)
+    is_compared = counts.eq(counts.iloc[:, 0], axis=0).all(axis=1)
     texts: dict[str, str] = {}  # of the keys
     for name, table in systems.items():
         if (column := id_column or source_column) in table:
             texts |= dict(zip(keys[name], table[column].map(id_of), strict=True))
-
-    def label(name: str, key: str) -> str:
-        """What an example is called in a message on a system."""
-        if texts.get(key):
-            return repr(shortened(texts[key]))
-        return f"line {keys[name].index[keys[name] == key][0]}"
-
-    unmatched += _uneven(counts[is_everywhere & ~is_even], label)
-    unmatched += _unmatched(counts[~is_everywhere], label, texts)
+    unmatched += _unmatched(counts[~is_compared], keys, texts)
     matched_by = id_column or "source"
-    common = counts.index[is_everywhere & is_even]
+    common = counts.index[is_compared]
     if not len(common):
         raise ValueError(
             f"Expected {' and '.join(systems)} to have examples in common, but by column "
             f"{matched_by!r} they have none: {unmatched[0]}. {_advice(systems)}"
         )
     positions = {
-        name: pd.Series(range(len(ids)), [ids, ids.groupby(ids).cumcount()])[
-            common.get_indexer(ids) >= 0
-        ]
+        name: pd.Series(range(len(ids)), [ids, ids.groupby(ids).cumcount()])[ids.isin(common).array]
         for name, ids in keys.items()
     }
     rows = pd.concat(positions, axis=1, join="inner").sort_index()
@@ -233,37 +219,48 @@ def _ids_of_examples(table: pd.DataFrame, name: str, column: str) -> pd.Series:
     return ids
 
 
-def _uneven(counts: pd.DataFrame, label: Label) -> list[str]:
-    """A sentence for each source with different numbers of summaries."""
-    first = counts.columns[0]
-    problems = [
-        f"{first}: {label(first, source)} has different numbers of summaries: "
-        + ", ".join(f"{name} {number}" for name, number in row.items())
-        for source, row in counts[:NAMED].iterrows()
-    ]
-    return _counted(problems, counts, "sources have different numbers")
+def _unmatched(
+    counts: pd.DataFrame, keys: Mapping[str, pd.Series], texts: Mapping[str, str]
+) -> list[str]:
+    """A sentence for each source with different numbers of summaries, then for each source or example that a
+    system lacks, first for those of which it has another text that looks the same. It names the first system
+    that has the example.
 
-
-def _unmatched(counts: pd.DataFrame, label: Label, texts: Mapping[str, str]) -> list[str]:
-    """A sentence for each source or example that a system lacks, first for those of which it has another
-    text that looks the same. It names the first system that has the example, and those that lack it.
+    Args:
+        counts: how many rows each system has of them.
+        keys: the key of each row of each system.
+        texts: what the keys stand for, as far as it is known.
     """
-    looks = [
-        " ".join(unicodedata.normalize("NFC", texts.get(key, key)).split()) for key in counts.index
-    ]
-    of_look = counts.groupby(pd.Series(looks, counts.index, dtype=object)).transform("sum")
-    is_alike = ((counts == 0) & (of_look > 0)).any(axis=1)
-    counts = counts.loc[is_alike.sort_values(ascending=False, kind="stable").index]
-    problems = []
-    for key, row in counts[:NAMED].iterrows():
-        owner, lacking = row.index[row > 0][0], row.index[row == 0]
-        problem = f"{owner}: {label(owner, key)} has no matching row in {', '.join(lacking)}"
-        if is_alike[key]:
-            problem += (
-                "; a text there differs only in white space or Unicode normalization (NFC or NFD)"
-            )
-        problems.append(problem)
-    return _counted(problems, counts, "have no matching row in every system")
+    is_lacking = (counts == 0).any(axis=1)
+    uneven, lacking = counts[~is_lacking], counts[is_lacking]
+    looks = {
+        key: " ".join(unicodedata.normalize("NFC", texts.get(key, key)).split())
+        for key in lacking.index
+    }
+    of_look = lacking.groupby(looks).transform("sum")
+    is_alike = ((lacking == 0) & (of_look > 0)).any(axis=1)
+    lacking = lacking.loc[is_alike.sort_values(ascending=False, kind="stable").index]
+    sentences = []
+    for rows, what in (
+        (uneven, "sources have different numbers"),
+        (lacking, "have no matching row in every system"),
+    ):
+        problems = []
+        for key, row in rows[:NAMED].iterrows():
+            owner, without = row.index[row > 0][0], row.index[row == 0]
+            label = f"line {keys[owner].index[keys[owner] == key][0]}"
+            if texts.get(key):
+                label = repr(shortened(texts[key]))
+            if without.empty:
+                numbers = ", ".join(f"{name} {number}" for name, number in row.items())
+                problem = f"has different numbers of summaries: {numbers}"
+            else:
+                problem = f"has no matching row in {', '.join(without)}"
+                if is_alike[key]:
+                    problem += "; a text there differs only in white space or Unicode normalization (NFC or NFD)"
+            problems.append(f"{owner}: {label} {problem}")
+        sentences += _counted(problems, rows, what)
+    return sentences
 
 
 def _counted(problems: list[str], counts: Sized, what: str) -> list[str]:

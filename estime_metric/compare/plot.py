@@ -29,21 +29,20 @@ def plot_copying(comparison: Comparison, measure: str) -> Figure:
         raise ValueError(
             f"Expected a column 'copied_density' for the plot, but {name} has none. Score it again."
         )
-    is_row = comparison.means["measure"] == check_choice("measure", measure, comparison.measures)
-    means = comparison.means[is_row].set_index("system")
+    check_choice("measure", measure, comparison.measures)
+    means = comparison.means.query("measure == @measure")
     figure = new_figure(WIDTH, 4.2)
     axes = figure.add_subplot()
-    axes.vlines(
-        systems["copied_density"], means["low"], means["high"], color=GRAY, linewidth=0.8, zorder=1
-    )
+    density = systems["copied_density"]
+    axes.vlines(density, means["low"], means["high"], color=GRAY, linewidth=0.8, zorder=1)
     make_grid(
         axes,
         "copied_density: mean length of the runs that are copied, in words",
         f"mean of {with_direction(measure, comparison.higher_is_better[measure])}",
         f"{measure} against copying",
     )
-    points = systems[["copied_density"]].join(means["mean"])
-    _draw_named_points(axes, points.to_numpy(), systems.index)
+    points = np.column_stack([density, means["mean"]])
+    _draw_named_points(axes, points, systems.index)
     left, right = axes.get_xlim()
     bottom, top = axes.get_ylim()
     definition = comparison.definitions[measure]

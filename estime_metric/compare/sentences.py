@@ -27,18 +27,18 @@ def notes(comparison: Comparison) -> list[str]:
     systems, how often people agreed with such differences in a study, how the numbers were computed and
     what limits them, and the signature.
     """
-    pairs = comparison.pairs
+    pairs = [row for rows in comparison.differences.values() for row in rows]
     reasons = [
-        f"{row['measure']} cannot compare {row['system_a']} and {row['system_b']}, because "
-        f"{row['why_not']}."
-        for row in pairs[pairs["why_not"] != ""].to_dict("records")
+        f"{row.measure} cannot compare {row.system_a} and {row.system_b}, because {row.why_not}."
+        for row in pairs
+        if row.why_not
     ]
     if len(reasons) > LISTED:
         reasons[LISTED:] = [f"{len(reasons) - LISTED} more such pairs are not listed."]
-    judged = pairs[pairs["measure"].map(measure_of) == RECOMMENDED]
+    is_judged = any(row.better_score and measure_of(row.measure) == RECOMMENDED for row in pairs)
     return [
         *reasons,
-        *([_agreement()] if judged["better_score"].notna().any() else []),
+        *([_agreement()] if is_judged else []),
         _method(comparison),
         *_notes_on_sources(comparison),
         *(note for name in comparison.measures for note in _notes_on_measure(comparison, name)),
@@ -104,8 +104,8 @@ def _method(comparison: Comparison) -> str:
 
 def _notes_on_sources(comparison: Comparison) -> list[str]:
     """How many independent examples there are, and how far that is known."""
-    repeats = comparison.sources is not None and comparison.sources < comparison.examples
-    count = comparison.examples if comparison.sources is None else comparison.sources
+    count = comparison.independent
+    repeats = count < comparison.examples
     things = "different sources" if repeats else "examples"
     lines = []
     if count == 1:
@@ -131,26 +131,24 @@ def _notes_on_sources(comparison: Comparison) -> list[str]:
 
 def _notes_on_measure(comparison: Comparison, measure: str) -> list[str]:
     """What limits the tests of one measure."""
-    rows = comparison.pairs.query("measure == @measure")
+    rows = comparison.differences[measure]
     lines = []
     if comparison.higher_is_better[measure] is None:
         advice = "" if comparison.definitions[measure] else " Name it with `higher` or `lower`."
         lines.append(f"{measure} has no direction, so nothing is called better in it.{advice}")
-    has_few = rows["units_differing"].between(1, LEAST_GROUPS - 1) & (rows["units"] > 1)
-    repeats = comparison.sources is not None and comparison.sources < comparison.examples
-    units = "sources" if repeats else "examples"
-    if has_few.any() and len(rows) == 1:
-        differing, number = rows["units_differing"].iloc[0], rows["units"].iloc[0]
+    few = [row for row in rows if 0 < row.units_differing < LEAST_GROUPS and row.units > 1]
+    units = "sources" if comparison.independent < comparison.examples else "examples"
+    if few and len(rows) == 1:
         lines.append(
-            f"{measure}: only {differing} of {number} {units} differ; significance needs at least "
-            f"{LEAST_GROUPS}."
+            f"{measure}: only {few[0].units_differing} of {few[0].units} {units} differ; significance "
+            f"needs at least {LEAST_GROUPS}."
         )
-    elif has_few.any():
+    elif few:
         lines.append(
-            f"{measure}: {has_few.sum()} of {len(rows)} pairs of systems differ in fewer than "
+            f"{measure}: {len(few)} of {len(rows)} pairs of systems differ in fewer than "
             f"{LEAST_GROUPS} {units}, which is too few for significance."
         )
-    if left_out := rows["left_out"].iloc[0]:
+    if left_out := rows[0].left_out:
         lines.append(
             f"{measure}: {left_out} of {comparison.examples} examples are excluded because at least one "
             "system has no value."

@@ -17,8 +17,8 @@ from estime_metric.compare import (
     to_rows,
 )
 from estime_metric.compare.examples import PROPERTIES
+from estime_metric.compare.pairwise import COVERAGE_GAP
 from estime_metric.compare.plot import plot_copying
-from estime_metric.compare.unfit import COVERAGE_GAP
 from estime_metric.wording.source import novelty
 from tests.compare.tables import compared, result_of, table
 

@@ -1,9 +1,8 @@
-"""Why a measure cannot compare two systems."""
+"""Two systems by one measure: how they differ, or why the measure cannot compare them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -18,9 +17,53 @@ from estime_metric.measures import Measure
 COVERAGE_GAP = 0.25
 
 
-def why_not(
-    examples: Examples, systems: pd.DataFrame, pair: Mapping[str, Any], shorter: str = ""
-) -> str:
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """How two systems differ by one measure: a row of `Comparison.pairs`.
+
+    Attributes:
+        measure: ``alarms``, or ``alarms_layer12`` of several layers.
+        system_a, system_b: the systems.
+        better_score: the system with the significantly better score: the interval of the difference excludes
+            0, and ``p_holm`` is below 0.05. ``None`` if there is none, if the measure cannot compare the two,
+            or if its direction is not known. Whether it is the better system the command does not say.
+        why_not: why the measure cannot compare them, as the end of a sentence; otherwise empty.
+        mean_a, mean_b: their means.
+        difference: the difference of these, with scores that differ only by rounding made equal.
+        low, high: the ends of its 95% interval.
+        p_value: of approximate randomization.
+        p_holm: corrected by Holm's method for the number of pairs of systems.
+        a_better, ties, b_better: the number of examples in which ``system_a`` has the better value, both are
+            equal, and ``system_b`` has the better one; the first and the last are ``None`` if the direction
+            is not known.
+        examples, left_out: the number of examples, and of those without a value.
+        units: the number of different sources, which are drawn and swapped as wholes, or of examples if the
+            sources are not known.
+        units_differing: those in which the two systems differ.
+    """
+
+    measure: str
+    system_a: str
+    system_b: str
+    better_score: str | None
+    why_not: str = ""
+    mean_a: float
+    mean_b: float
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    p_holm: float
+    a_better: int | None
+    ties: int
+    b_better: int | None
+    examples: int
+    left_out: int
+    units: int
+    units_differing: int
+
+
+def why_not(examples: Examples, systems: pd.DataFrame, pair: Difference, shorter: str = "") -> str:
     """Why a measure cannot compare two systems, as the end of a sentence; empty if it can.
 
     Counts cannot compare a system with another one that is much longer, and no measure calls it better: a
@@ -29,11 +72,11 @@ def why_not(
     Args:
         examples: what is compared.
         systems: `Comparison.systems`.
-        pair: a row of `Comparison.pairs`.
+        pair: how the two systems differ.
         shorter: the system that may be much shorter, if any.
     """
-    definition = examples.definitions[pair["measure"]]
-    names = [pair["system_a"], pair["system_b"]]
+    definition = examples.definitions[pair.measure]
+    names = [pair.system_a, pair.system_b]
     both = systems.loc[names]
     reason = uncomparable(definition, both)
     if reason or definition is None or definition.higher_is_better is None:
@@ -41,7 +84,7 @@ def why_not(
     if definition.checked_only and both["coverage"].agg(np.ptp) > COVERAGE_GAP:
         return f"{' and '.join(both.apply(_checked, axis=1))} were checked"
     for name, other in (names, names[::-1]):
-        may_gain = definition.kind == "count" or pair["better_score"] == name
+        may_gain = definition.kind == "count" or pair.better_score == name
         failed = SHORT.failed_rows(examples.tables[other], examples.tables[name])
         if failed is not None and may_gain and name != shorter:
             return f"{failed['new'].sum()} of {len(failed)} summaries of {name} {SHORT.name}"
