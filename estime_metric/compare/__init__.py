@@ -10,6 +10,7 @@ from estime_metric.compare.differences import Comparison, compare_scores
 from estime_metric.compare.examples import Examples
 from estime_metric.compare.gate import Verdict, judge
 from estime_metric.compare.join import Joined, join_scores
+from estime_metric.compare.pairwise import Difference
 from estime_metric.compare.read import read_scores
 from estime_metric.compare.request import DEFAULT_MEASURES
 from estime_metric.compare.sentences import notes, to_dict, to_rows
@@ -17,6 +18,7 @@ from estime_metric.compare.sentences import notes, to_dict, to_rows
 __all__ = [
     "DEFAULT_MEASURES",
     "Comparison",
+    "Difference",
     "Examples",
     "Joined",
     "Verdict",

@@ -196,8 +196,9 @@ def _with_measures_of_texts(table: pd.DataFrame, texts: tuple[str, str]) -> pd.D
     sources, summaries = (table.loc[has_texts, column].tolist() for column in texts)
     computed = novelty(summaries, sources)
     computed["blank"] = [float(not has_words(summary)) for summary in summaries]
-    added = pd.DataFrame(computed, table.index[has_texts])[unknown]
-    return table.drop(columns=unknown, errors="ignore").join(added)
+    # By position: the index of a user's data frame can have the same label twice.
+    added = pd.DataFrame(computed, np.flatnonzero(has_texts)).reindex(range(len(table)))
+    return table.assign(**{measure: added[measure].to_numpy() for measure in unknown})
 
 
 def _columns(

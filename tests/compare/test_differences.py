@@ -163,6 +163,9 @@ def test_the_copying_is_computed_from_texts_that_are_there() -> None:
     expected = [np.mean(novelty(texts, sources)["copied_density"]) for texts in (copies, words)]
     assert systems["copied_density"].tolist() == pytest.approx(expected)
     assert systems["blank"].tolist() == [0, 1]
+    twice = pd.concat([a[6:], a[:6]]).set_axis([*range(6), *range(6)])  # each label two times
+    again = compared(twice, b, measures="mine").tables["A"]["copied_density"]
+    assert again.tolist() == novelty(copies, sources)["copied_density"]
     a["copied_density"] = 99.0  # a column of one's own with that name is another one
     (row,) = to_rows(compared(a, b, measures="copied_density"))  # needs no scores either
     for name in ("mean", "copied_density"):
