@@ -108,7 +108,7 @@ def pair_problem(row: Row, source_column: str, summary_column: str) -> str:
 def with_texts(lines: Iterable[Line], columns: Sequence[str]) -> Iterator[Line]:
     """The lines of a table; one without text in one of the columns has a problem."""
     for line in lines:
-        problems = [line.problem, *(_text_problem(line.row, column) for column in columns)]
+        problems = [_text_problem(line.row, column) for column in columns]
         yield replace(line, problem=line.problem or "; ".join(filter(None, problems)))
 
 
@@ -173,16 +173,8 @@ def _read_table(path: Path, layout: Layout) -> Iterator[Pair]:
 def _pair(line: Line, layout: Layout) -> Pair:
     problem = line.problem or pair_problem(line.row, *layout.text_columns)
     row = {} if problem else line.row
-    return Pair(
-        path=line.path,
-        number=line.number,
-        row=row,
-        problem=problem,
-        size=line.size,
-        share=line.share,
-        source=row.get(layout.source_column, ""),
-        summary=row.get(layout.summary_column, ""),
-    )
+    source, summary = (row.get(column, "") for column in layout.text_columns)
+    return Pair(**vars(line) | {"row": row, "problem": problem}, source=source, summary=summary)
 
 
 def check_text_file(path: Path) -> None:
