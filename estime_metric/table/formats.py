@@ -40,7 +40,7 @@ MAX_CELL = 10_000_000  # characters of a cell: no more are read if a quotation m
 
 _MARK = "\ufeff"  # which files that were appended to one another have in the middle
 _DEPTH = 45  # objects and arrays inside one another that a row may have, with which no format has trouble
-_BATCH_ROWS, _BATCH_BYTES = 64, 4_000_000  # of Parquet that are decoded together
+_BATCH_ROWS = 16  # of Parquet that are decoded together
 _GROUP_ROWS, _GROUP_BYTES = 10_000, 8_000_000  # of a row group of Parquet, which is in memory
 _BUFFER = 65_536  # bytes of Parquet that are read together
 _DELIMITERS = (";", "\t", "|", ",")  # that a header may have instead of the expected one
@@ -112,7 +112,7 @@ class JsonLines(Format):
 
     def read(self, path: Path) -> Iterator[Line]:
         """The lines of JSON Lines; blank ones are counted and skipped."""
-        with opened_text(path, newline="\n") as text:
+        with opened_text(path) as text:
             for number, line in enumerate(text, start=1):
                 if line.removeprefix(_MARK).strip():
                     row, problem = parsed(line)
@@ -128,7 +128,7 @@ class JsonArray(Format):
 
     def read(self, path: Path) -> Iterator[Line]:
         """The objects of an array, counted from 1. The whole file is read into memory."""
-        with opened_text(path, newline="\n") as text:
+        with opened_text(path) as text:
             content = text.read()
         values, problem = _parse(content)
         if not isinstance(values, list):
@@ -202,19 +202,15 @@ class Parquet(Format):
         """The rows of Parquet, counted from 1."""
         with opened_parquet(path) as table:
             _check_unique(table.schema_arrow.names, path)
-            metadata = table.metadata
-            size = sum(
-                metadata.row_group(index).total_byte_size for index in range(table.num_row_groups)
-            )
-            rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES * metadata.num_rows // max(size, 1)))
             slices = (
                 batch.slice(index, 1)
-                for batch in table.iter_batches(rows, use_threads=False)
+                for batch in table.iter_batches(_BATCH_ROWS, use_threads=False)
                 for index in range(batch.num_rows)
             )
             for number, one_row in enumerate(slices, start=1):
                 row, problem = _python_row(one_row)
-                yield Line(path, number, row, problem, one_row.nbytes, number / metadata.num_rows)
+                share = number / table.metadata.num_rows
+                yield Line(path, number, row, problem, one_row.nbytes, share)
 
     def record(self, path: Path) -> bytes | None:  # noqa: D102 - as of `Format`
         with opened_parquet(path) as table:
@@ -284,7 +280,7 @@ class OpenedText(io.TextIOWrapper):
 
 
 @contextmanager
-def opened_text(path: Path, newline: str) -> Iterator[OpenedText]:
+def opened_text(path: Path, newline: str = "\n") -> Iterator[OpenedText]:
     """The text of a file in UTF-8, decompressed if its name ends in ``.gz``, or of standard input.
 
     Bytes that are not UTF-8 make lone surrogates.
@@ -389,10 +385,12 @@ def _parse(text: str) -> tuple[Any, str]:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Row | _Repeated:
-    row = dict(pairs)
-    if len(row) == len(pairs):
-        return row
-    return _Repeated(Counter(name for name, _ in pairs).most_common(1)[0][0])
+    row: Row = {}
+    for name, value in pairs:
+        if name in row:
+            return _Repeated(name)
+        row[name] = value
+    return row
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
@@ -536,14 +534,14 @@ def encode_json_lines(rows: Iterable[Row]) -> bytes:
     r"""Rows as JSON Lines in UTF-8. A lone surrogate, which has no UTF-8, is written as JSON writes
     it: ``\ud800``.
     """
-    return encodable("".join(f"{to_json(row)}\n" for row in rows)).encode("utf-8")
+    return "".join(f"{to_json(row)}\n" for row in rows).encode("utf-8", "backslashreplace")
 
 
 def encodable(text: str) -> str:
     r"""A text with each lone surrogate, which has no UTF-8, as JSON writes it: ``\ud800``."""
     if text.isascii():
         return text
-    return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def to_json(value: Any, indent: int | None = None) -> str:

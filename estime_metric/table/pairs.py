@@ -194,10 +194,7 @@ def _read_aligned(summary_file: Path, source_file: Path, layout: Layout) -> Iter
     """
     for path in (source_file, summary_file):
         check_text_file(path)
-    with (
-        opened_text(source_file, newline="\n") as sources,
-        opened_text(summary_file, newline="\n") as summaries,
-    ):
+    with opened_text(source_file) as sources, opened_text(summary_file) as summaries:
         if sources.seekable() and summaries.seekable():
             counts = [sum(1 for _ in text) for text in (sources, summaries)]
             if counts[0] != counts[1]:
@@ -208,10 +205,10 @@ def _read_aligned(summary_file: Path, source_file: Path, layout: Layout) -> Iter
             if None in pair:
                 difference = f"one of them ends before line {number}"
                 raise _unequal(source_file, summary_file, difference)
-            source, summary = (line.removesuffix("\n").removesuffix("\r") for line in pair)
-            row = {layout.source_column: source, layout.summary_column: summary}
-            problem = _NOT_UTF8 if has_surrogate(*pair) else ""
-            size = bytes_of(source, summary)
+            texts = [line.removesuffix("\n").removesuffix("\r") for line in pair]
+            row = dict(zip(layout.text_columns, texts, strict=True))
+            problem = _NOT_UTF8 if has_surrogate(*texts) else ""
+            size = bytes_of(*texts)
             yield _pair(Line(summary_file, number, row, problem, size, summaries.share), layout)
 
 
