@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 FEW = 10  # with fewer summaries of a class, the next sample would move the threshold far
 CHANCE = 0.5  # balanced accuracy
+#: A label in lower case -> 1 for a consistent summary, 0 for another.
 _LABELS = {"1": 1, "true": 1, "1.0": 1, "0": 0, "false": 0, "0.0": 0}
 
 
@@ -125,7 +126,7 @@ def _read(path: Path, score: str, label: str, layout: Layout, problems: list[str
         advice = f"'estime score {path.name}{further} -o FILE' computes it."
     check_column(rows, score, path.name, advice)
     numbers = scores.numbers(score).replace(math.inf, math.nan)
-    labels = rows[label].map(_label)
+    labels = rows[label].astype(str).str.strip().str.lower().map(_LABELS)
     is_usable = numbers.notna() & labels.notna()
     for line, value, truth in rows.loc[~is_usable, [score, label]].itertuples(name=None):
         if math.isnan(numbers[line]):
@@ -137,11 +138,6 @@ def _read(path: Path, score: str, label: str, layout: Layout, problems: list[str
             f"Expected labeled summaries in {path.name}, but got none ({problems[0]})."
         )
     return rows.assign(**{score: numbers, label: labels})[is_usable]
-
-
-def _label(cell: Any) -> float:
-    """1 for a consistent summary, 0 for another, NaN for anything else."""
-    return _LABELS.get(str(cell).strip().lower(), math.nan)
 
 
 def _problem(line: int, column: str, cell: Any, expected: str) -> str:

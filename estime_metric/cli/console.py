@@ -7,7 +7,7 @@ import re
 import signal
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
@@ -63,31 +63,32 @@ def warn(text: str) -> None:
     _print_error(text, style="yellow")
 
 
-class Named:
-    """Names rows that are skipped: the first `NAMED_ROWS`, then how many more."""
+@contextmanager
+def skipped_rows() -> Iterator[Callable[[str], None]]:
+    """A function to which each row that is skipped is given: the first `NAMED_ROWS` are named, and at the
+    end of the block is said how many more there were.
+    """
+    number = 0
 
-    def __init__(self) -> None:
-        self._number = 0
-
-    def skip(self, problem: str) -> None:
-        """Names a row, or counts it."""
-        self._number += 1
-        if self._number <= NAMED_ROWS:
+    def name_row(problem: str) -> None:
+        nonlocal number
+        number += 1
+        if number <= NAMED_ROWS:
             with Bar.external_write_mode():
                 warn(f"skipped {problem}")
 
-    def say_how_many_more(self) -> None:
-        """Says how many rows were counted."""
-        if self._number > NAMED_ROWS:
-            warn(f"skipped {counted(self._number - NAMED_ROWS, 'more row')}")
+    try:
+        yield name_row
+    finally:
+        if number > NAMED_ROWS:
+            warn(f"skipped {counted(number - NAMED_ROWS, 'more row')}")
 
 
 def warn_of_rows(problems: Sequence[str]) -> None:
-    """Names rows that are skipped, see `Named`."""
-    named = Named()
-    for problem in problems:
-        named.skip(problem)
-    named.say_how_many_more()
+    """Names rows that are skipped, see `skipped_rows`."""
+    with skipped_rows() as name_row:
+        for problem in problems:
+            name_row(problem)
 
 
 def _print_error(text: str, style: str) -> None:

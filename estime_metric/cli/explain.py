@@ -121,28 +121,27 @@ def _read(path: Path, layout: Layout, rows: Sequence[int]) -> tuple[list[Pair], 
     """The pairs of a file, or those on the lines with the given numbers; and a sentence for each line that
     is skipped.
     """
+    if rows:
+        return _only(list(read_pairs(path, layout)), rows), []
     problems: list[str] = []
     lines = valid_lines(read_pairs(path, layout), problems)
-    if rows:
-        return _only(lines, problems, rows), []
     if not lines:
         raise no_pairs([path], layout, next(iter(problems), ""))
     return lines, problems
 
 
-def _only(lines: list[Pair], problems: Sequence[str], rows: Sequence[int]) -> list[Pair]:
+def _only(lines: Sequence[Pair], rows: Sequence[int]) -> list[Pair]:
     """The lines with the given numbers, in the given order."""
     by_number = {line.number: line for line in lines}
     for row in rows:
         if row not in by_number:
-            problem = next((text for text in problems if text.startswith(f"line {row}:")), "")
-            last = f", the last on line {lines[-1].number}" if lines else ""
+            pairs = [line.number for line in lines if not line.problem]
+            last = f", the last on line {pairs[-1]}" if pairs else ""
             raise ValueError(
-                f"{problem}."
-                if problem
-                else f"Expected --row to be the line of a pair, but got {row} of {len(lines)} "
-                f"pairs{last}."
+                f"Expected --row to be the line of a pair, but got {row} of {len(pairs)} pairs{last}."
             )
+        if by_number[row].problem:
+            raise ValueError(f"{by_number[row].sentence}.")
     return [by_number[row] for row in rows]
 
 

@@ -126,8 +126,7 @@ class EncoderOptions:
             from estime_metric.engine.encoder.device import choose_device  # slow: imports torch
 
             choose_device(self.device)
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: value for name, value in vars(self).items() if value is not None}
 
 
 @Parameter(name="*")

@@ -22,8 +22,8 @@ _LISTED_MEASURES = (RECOMMENDED, "alarms", "tokens")
 _ROOM = 24  # cells of the screen that a summary has at least
 _WORDS = 20  # words of a summary that are named for each reason
 
-#: The position of a summary in the table, with the verdicts on its words if its texts are known.
-Explained = tuple[int, "Explanation | None"]
+#: The positions of summaries in the table -> the verdicts on their words; ``None`` if the texts are unknown.
+Explained = dict[int, "Explanation | None"]
 
 
 def print_pairs(report: Report) -> None:
@@ -88,7 +88,7 @@ def print_report(report: Report) -> None:
     say(report.config.signature().short)
 
 
-def print_worst(report: Report, explained: Sequence[Explained], threshold: float | None) -> None:
+def print_worst(report: Report, explained: Explained, threshold: float | None) -> None:
     """The worst summaries, each with its place and the words that count against it."""
     if threshold is not None:
         flagged = int(report.scores.frame[FLAG].sum())
@@ -100,7 +100,7 @@ def print_worst(report: Report, explained: Sequence[Explained], threshold: float
         heading = "the worst summary" if number == 1 else f"the worst {number} summaries"
     say(heading + (":" if explained else ""))
     width = screen().width
-    for position, explanation in explained:
+    for position, explanation in explained.items():
         pair = report.scores.frame.loc[position]
         file = f"{pair[FILE]} " if len(report.inputs) > 1 else ""
         say(f"{file}line {pair[LINE]}  {RECOMMENDED} {pair[RECOMMENDED]:.3f}")
@@ -109,16 +109,16 @@ def print_worst(report: Report, explained: Sequence[Explained], threshold: float
     say("")
 
 
-def worst_as_dicts(report: Report, explained: Sequence[Explained]) -> list[dict[str, Any]]:
+def worst_as_dicts(report: Report, explained: Explained) -> list[dict[str, Any]]:
     """What `print_worst` prints, for JSON."""
+    pairs = report.scores.frame[[FILE, LINE, RECOMMENDED]].loc[[*explained]].to_dict("records")
     return [
         {
-            "file": report.scores.frame[FILE][position],
-            "line": int(report.scores.frame[LINE][position]),
-            RECOMMENDED: plain(report.scores.frame[RECOMMENDED][position]),
+            **pair,
+            RECOMMENDED: plain(pair[RECOMMENDED]),
             **({} if explanation is None else {"words": _words_by_kind(explanation)}),
         }
-        for position, explanation in explained
+        for pair, explanation in zip(pairs, explained.values(), strict=True)
     ]
 
 

@@ -12,7 +12,7 @@ from cyclopts import Group, Parameter
 from estime_metric._messages import counted
 from estime_metric.checks import check_one_layer
 from estime_metric.cli import options
-from estime_metric.cli.console import Named, note, say, say_wrote, warn
+from estime_metric.cli.console import note, say, say_wrote, skipped_rows, warn
 from estime_metric.cli.printed_scores import (
     Explained,
     print_pairs,
@@ -25,7 +25,6 @@ from estime_metric.jobs import Job, Report, score_files
 from estime_metric.jobs.report import LISTED
 from estime_metric.table.formats import to_json
 from estime_metric.table.output import is_standard
-from estime_metric.table.rows import Layout
 from estime_metric.table.table import FLAG
 
 if TYPE_CHECKING:
@@ -71,17 +70,6 @@ class OutputOptions:
             raise ValueError("Expected a file as --output with --resume: name the one to resume.")
         return "resume" if self.resume else "overwrite" if self.overwrite else "refuse"
 
-    def job(self, inputs: tuple[Path, ...], layout: Layout) -> Job:
-        """The job that scores these files."""
-        return Job(
-            inputs=inputs,
-            layout=layout,
-            output=self.output,
-            keep_texts=self.keep_texts,
-            prefix=self.prefix,
-            threshold=self.threshold,
-        )
-
 
 @Parameter(name="*", group=Group("Report", sort_key=5))
 @dataclass(frozen=True, kw_only=True)
@@ -97,17 +85,6 @@ class ShownOptions:
 
     json: bool = False
     worst: Annotated[options.Count | None, Parameter(metavar="N")] = None
-
-    def check(self, output: Path | None) -> None:
-        """Refuses two contents of standard output (ValueError)."""
-        if output is not None and is_standard(output) and (self.json or self.worst):
-            raise ValueError("Expected -o - or one of --json and --worst, but got both.")
-
-    def number_of_worst(self, job: Job) -> int:
-        """How many of the worst summaries are listed."""
-        if self.worst is not None:
-            return self.worst
-        return 0 if job.threshold is None else WORST
 
 
 NO_OUTPUT, SHOWN = OutputOptions(), ShownOptions()
@@ -153,39 +130,47 @@ def score(
             "input."
         )
     existing = output.existing
-    shown.check(output.output)
-    job = output.job((Path(EXAMPLES),) if example else paths, texts)
+    if output.output is not None and is_standard(output.output) and (shown.json or shown.worst):
+        raise ValueError("Expected -o - or one of --json and --worst, but got both.")
+    job = Job(
+        inputs=(Path(EXAMPLES),) if example else paths,
+        layout=texts,
+        output=output.output,
+        keep_texts=output.keep_texts,
+        prefix=output.prefix,
+        threshold=output.threshold,
+    )
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
     scorer = EstimeScorer(**measure.settings())
     if shown.worst:
         check_one_layer(scorer.resolved_config.layers, " with --worst")
-    named = Named()
-    try:
+    worst = shown.worst
+    if worst is None:
+        worst = 0 if job.threshold is None else WORST
+    with skipped_rows() as name_row:
         report = score_files(
             job,
             scorer,
             existing=existing,
-            worst=shown.number_of_worst(job),
+            worst=worst,
             progress=not quiet,
-            on_problem=named.skip,
+            on_problem=name_row,
         )
-    finally:
-        named.say_how_many_more()
-    _show(report, job, shown, scorer)
+    explained = _explained(report, scorer) if worst else None
+    _show(report, job, explained, as_json=shown.json)
     return 1 if report.scores.skipped else 0
 
 
-def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer") -> None:
+def _show(report: Report, job: Job, explained: Explained | None, *, as_json: bool) -> None:
+    """Prints a report, with the worst summaries if these are listed."""
     if report.resumed and not report.was_complete:
         appended = f", {counted(report.appended, 'line')} appended since" if report.appended else ""
         note(f"{counted(report.resumed, 'pair')} already scored{appended}")
     for path in report.without_pairs:
         warn(f"{path} has no pair")
-    explained = _explained(report, scorer)
     signature = report.config.signature()
-    is_data = shown.json
-    if shown.json:
+    if as_json:
         flags = {} if job.threshold is None else {"threshold": job.threshold}
         content = {
             **report.to_dict(),
@@ -194,40 +179,33 @@ def _show(report: Report, job: Job, shown: ShownOptions, scorer: "EstimeScorer")
             "signature": signature,
             "short_signature": signature.short,
         }
-        if shown.number_of_worst(job):
+        if explained is not None:
             content["worst"] = worst_as_dicts(report, explained)
         say(to_json(content, indent=1))
     elif job.output is not None and is_standard(job.output):
         note(signature.short)
-        is_data = True
     else:
         if job.output is None and report.summary.pairs <= LISTED:
             print_pairs(report)
         if explained or job.threshold is not None:
-            print_worst(report, explained, job.threshold)
+            print_worst(report, explained or {}, job.threshold)
         print_report(report)
     if job.output is None:
         return
     rows = counted(report.summary.pairs, "row")
     if report.was_complete:
-        (note if is_data else say)(f"{job.output} was already complete: {rows}")
+        (note if as_json else say)(f"{job.output} was already complete: {rows}")
     else:
-        say_wrote(rows, job.output, on_stderr=is_data)
+        say_wrote(rows, job.output, on_stderr=as_json)
 
 
-def _explained(report: Report, scorer: "EstimeScorer") -> list[Explained]:
-    """The worst summaries, the worst first, each with the verdicts on its words if its texts are
-    known; if the job has a threshold, only those that it flags.
-    """
-    worst = list(report.worst)
-    if FLAG in report.scores.frame:
-        worst = [position for position in worst if report.scores.frame[FLAG][position]]
-    known = [position for position in worst if position in report.texts]
-    if not known:
-        return [(position, None) for position in worst]
-    sources, summaries = map(
-        list, zip(*(report.texts[position] for position in known), strict=True)
-    )
-    explanations, _ = scorer.explain_checked(summaries, sources)  # the texts were warned of
-    by_position = dict(zip(known, explanations, strict=True))
-    return [(position, by_position.get(position)) for position in worst]
+def _explained(report: Report, scorer: "EstimeScorer") -> Explained:
+    """The worst summaries, the worst first; if the job has a threshold, only those that it flags."""
+    pairs = report.scores.frame
+    worst = [position for position in report.worst if FLAG not in pairs or pairs[FLAG][position]]
+    explained: Explained = dict.fromkeys(worst)
+    if known := [position for position in worst if position in report.texts]:
+        sources, summaries = zip(*(report.texts[position] for position in known), strict=True)
+        explanations, _ = scorer.explain_checked(list(summaries), list(sources))  # warned of before
+        explained.update(zip(known, explanations, strict=True))
+    return explained

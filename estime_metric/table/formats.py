@@ -13,7 +13,6 @@ import io
 import json
 import math
 import os
-import re
 import sys
 import zlib
 from base64 import b64encode
@@ -41,18 +40,17 @@ MAX_CELL = 10_000_000  # characters of a cell: no more are read if a quotation m
 
 _MARK = "\ufeff"  # which files that were appended to one another have in the middle
 _DEPTH = 45  # objects and arrays inside one another that a row may have, with which no format has trouble
-_BATCH_ROWS, _BATCH_BYTES = 64, 4_000_000  # of Parquet that are decoded together
+_BATCH_ROWS = 16  # of Parquet that are decoded together
 _GROUP_ROWS, _GROUP_BYTES = 10_000, 8_000_000  # of a row group of Parquet, which is in memory
 _BUFFER = 65_536  # bytes of Parquet that are read together
 _DELIMITERS = (";", "\t", "|", ",")  # that a header may have instead of the expected one
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _KEY = b"estime"  # of the record in the metadata of Parquet
 
 #: A row of a table: the names of its columns and their values.
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Line:
     """One line of a table.
 
@@ -84,8 +82,8 @@ class Line:
 class Format:
     """How rows are stored in a file, and the record next to it."""
 
-    def read(self, path: Path, delimiter: str | None = None) -> Iterator[Line]:
-        """The lines of a file; ``delimiter`` is that of CSV. Errors as of `read_rows`."""
+    def read(self, path: Path) -> Iterator[Line]:
+        """The lines of a file. Errors as of `read_rows`."""
         raise NotImplementedError
 
     def record(self, path: Path) -> bytes | None:
@@ -112,9 +110,9 @@ class Format:
 class JsonLines(Format):
     """One JSON object per line."""
 
-    def read(self, path: Path, delimiter: str | None = None) -> Iterator[Line]:
+    def read(self, path: Path) -> Iterator[Line]:
         """The lines of JSON Lines; blank ones are counted and skipped."""
-        with opened_text(path, newline="\n") as text:
+        with opened_text(path) as text:
             for number, line in enumerate(text, start=1):
                 if line.removeprefix(_MARK).strip():
                     row, problem = parsed(line)
@@ -128,9 +126,9 @@ class JsonLines(Format):
 class JsonArray(Format):
     """An array of JSON objects, which is only read."""
 
-    def read(self, path: Path, delimiter: str | None = None) -> Iterator[Line]:
+    def read(self, path: Path) -> Iterator[Line]:
         """The objects of an array, counted from 1. The whole file is read into memory."""
-        with opened_text(path, newline="\n") as text:
+        with opened_text(path) as text:
             content = text.read()
         values, problem = _parse(content)
         if not isinstance(values, list):
@@ -148,13 +146,13 @@ class Delimited(Format):
     """CSV.
 
     Args:
-        delimiter: between the cells, unless the reader is told another one.
+        delimiter: between the cells.
     """
 
     def __init__(self, delimiter: str) -> None:
         self._delimiter = delimiter
 
-    def read(self, path: Path, delimiter: str | None = None) -> Iterator[Line]:
+    def read(self, path: Path) -> Iterator[Line]:
         """The rows below the header of CSV. A row with fewer cells than the header lacks the last columns.
 
         Raises ValueError if the header names a column twice, is not UTF-8, or seems to have another
@@ -164,7 +162,7 @@ class Delimited(Format):
         csv.field_size_limit(max(MAX_CELL, csv.field_size_limit()))
         with opened_text(path, newline="") as text:
             # Without `strict`, a quotation mark that is not closed joins rows, and nothing says so.
-            reader = csv.reader(text, delimiter=delimiter or self._delimiter, strict=True)
+            reader = csv.reader(text, delimiter=self._delimiter, strict=True)
             begins = 1  # the line of the file on which the row begins that is read next
             try:
                 columns = _header(next(filter(None, reader), []), path)
@@ -200,23 +198,19 @@ class Delimited(Format):
 class Parquet(Format):
     """Parquet, which contains its record."""
 
-    def read(self, path: Path, delimiter: str | None = None) -> Iterator[Line]:
+    def read(self, path: Path) -> Iterator[Line]:
         """The rows of Parquet, counted from 1."""
         with opened_parquet(path) as table:
             _check_unique(table.schema_arrow.names, path)
-            metadata = table.metadata
-            size = sum(
-                metadata.row_group(index).total_byte_size for index in range(table.num_row_groups)
-            )
-            rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES * metadata.num_rows // max(size, 1)))
             slices = (
                 batch.slice(index, 1)
-                for batch in table.iter_batches(rows, use_threads=False)
+                for batch in table.iter_batches(_BATCH_ROWS, use_threads=False)
                 for index in range(batch.num_rows)
             )
             for number, one_row in enumerate(slices, start=1):
                 row, problem = _python_row(one_row)
-                yield Line(path, number, row, problem, one_row.nbytes, number / metadata.num_rows)
+                share = number / table.metadata.num_rows
+                yield Line(path, number, row, problem, one_row.nbytes, share)
 
     def record(self, path: Path) -> bytes | None:  # noqa: D102 - as of `Format`
         with opened_parquet(path) as table:
@@ -272,21 +266,21 @@ class OpenedText(io.TextIOWrapper):
     """A text that is being read.
 
     Attributes:
-        size: bytes of the file; 0 if they are not known, as with standard input and pipes.
+        file: the file, which may be compressed.
+        size: its bytes; 0 if they are not known, as with standard input and pipes.
     """
 
+    file: BinaryIO
     size = 0
 
     @property
     def share(self) -> float:
         """About which share of the file has been read; 0 if its size is not known."""
-        # A `GzipFile` has the compressed file.
-        file = cast(BinaryIO, getattr(self.buffer, "fileobj", self.buffer))
-        return file.tell() / self.size if self.size else 0.0
+        return self.file.tell() / self.size if self.size else 0.0
 
 
 @contextmanager
-def opened_text(path: Path, newline: str) -> Iterator[OpenedText]:
+def opened_text(path: Path, newline: str = "\n") -> Iterator[OpenedText]:
     """The text of a file in UTF-8, decompressed if its name ends in ``.gz``, or of standard input.
 
     Bytes that are not UTF-8 make lone surrogates.
@@ -303,6 +297,7 @@ def opened_text(path: Path, newline: str) -> Iterator[OpenedText]:
         stream = gzip.GzipFile(fileobj=file) if path.suffix.lower() == GZIP else file
         # The mark at the start does not belong to a column's name.
         text = OpenedText(stream, encoding="utf-8-sig", newline=newline, errors="surrogateescape")
+        text.file = file
         try:
             if not is_standard(path):
                 _check_encoding(cast(io.BufferedReader, stream).peek(4)[:4], path)
@@ -337,7 +332,11 @@ def has_surrogate(*texts: str) -> bool:
     """Whether texts have a lone surrogate, which JSON may have and which is in the place of a byte that
     is not UTF-8.
     """
-    return any(not text.isascii() and _SURROGATE.search(text) for text in texts)
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def bytes_of(*texts: str) -> int:
@@ -386,10 +385,12 @@ def _parse(text: str) -> tuple[Any, str]:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Row | _Repeated:
-    row = dict(pairs)
-    if len(row) == len(pairs):
-        return row
-    return _Repeated(Counter(name for name, _ in pairs).most_common(1)[0][0])
+    row: Row = {}
+    for name, value in pairs:
+        if name in row:
+            return _Repeated(name)
+        row[name] = value
+    return row
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
@@ -412,8 +413,7 @@ def _inner_problem(value: Any, levels: int) -> str:
     if not levels:
         return "is nested too deeply"
     inner = value.values() if isinstance(value, dict) else value
-    deeper = [each for each in inner if isinstance(each, (dict, list, _Repeated))]
-    return next(filter(None, (_inner_problem(each, levels - 1) for each in deeper)), "")
+    return next(filter(None, (_inner_problem(each, levels - 1) for each in inner)), "")
 
 
 def _header(cells: list[str], path: Path) -> list[str]:
@@ -423,7 +423,7 @@ def _header(cells: list[str], path: Path) -> list[str]:
             f"Expected the header of {path.name} to be UTF-8, but it is not. Convert the file, for "
             "example with iconv."
         )
-    delimiter = next((other for other in _DELIMITERS if other in cells[0]), "") if cells else ""
+    delimiter = next((other for other in _DELIMITERS if other in "".join(cells)), "")
     if len(cells) == 1 and delimiter:
         raise ValueError(
             f"Expected the header of {path.name} to have several columns, but got {cells[0]!r}. Set "
@@ -534,14 +534,14 @@ def encode_json_lines(rows: Iterable[Row]) -> bytes:
     r"""Rows as JSON Lines in UTF-8. A lone surrogate, which has no UTF-8, is written as JSON writes
     it: ``\ud800``.
     """
-    return encodable("".join(f"{to_json(row)}\n" for row in rows)).encode("utf-8")
+    return "".join(f"{to_json(row)}\n" for row in rows).encode("utf-8", "backslashreplace")
 
 
 def encodable(text: str) -> str:
     r"""A text with each lone surrogate, which has no UTF-8, as JSON writes it: ``\ud800``."""
     if text.isascii():
         return text
-    return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def to_json(value: Any, indent: int | None = None) -> str:

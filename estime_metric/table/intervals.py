@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -29,10 +29,8 @@ RESAMPLES = 1000
 FEW_SOURCES = 20  # with fewer sources, intervals are too narrow
 
 DECIMALS = 6  # to which ESTIME's measures are rounded, as in files
-_EXACT_BITS, _SPARE_BITS = (
-    53,
-    2,
-)  # of a sum in float64; the second are for sources that are drawn often
+_EXACT_BITS = 53  # of a sum in float64
+_SPARE_BITS = 2  # for sources that are drawn often
 _GREATEST_EXPONENT = 1022  # of float64
 _TOGETHER = 256  # sources whose draws are in memory at the same time
 _LEAST = 2  # sources with a value that an interval needs
@@ -56,9 +54,7 @@ class Interval:
 
     def to_dict(self) -> dict[str, float | int | None]:
         """Plain numbers for JSON; ``None`` in place of NaN."""
-        ends = {"mean": self.mean, "low": self.low, "high": self.high}
-        plain = {name: None if math.isnan(value) else value for name, value in ends.items()}
-        return {**plain, "count": self.count}
+        return {name: None if math.isnan(value) else value for name, value in vars(self).items()}
 
 
 def intervals(
@@ -103,10 +99,10 @@ def intervals(
         drawn_counts += np.einsum("cs,sr->cr", counts[:, part], draws)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = drawn_sums / drawn_counts / scales
-    has_interval = (counts > 0).sum(axis=1) >= _LEAST
+    means[(counts > 0).sum(axis=1) < _LEAST, 1:] = math.nan
     return {
-        name: interval_of(
-            means[row, 1:] if has_interval[row] else means[row, :0],
+        name: replace(
+            interval_of(means[row, 1:]),
             mean=float(means[row, 0]),
             count=int(drawn_counts[row, 0]),
         )
@@ -114,24 +110,13 @@ def intervals(
     }
 
 
-def interval_of(drawn: Floats, mean: float | None = None, count: int | None = None) -> Interval:
-    """The 95% percentile interval of what resamples gave, (n,); NaN is excluded.
-
-    ``mean`` and ``count`` describe the sample; if omitted, they are the mean and the number of the
-    resamples.
-    """
+def interval_of(drawn: Floats) -> Interval:
+    """The mean of what resamples gave, (n,), and its 95% percentile interval; NaN is excluded."""
     known = drawn[~np.isnan(drawn)]
-    low, high = math.nan, math.nan
-    if len(known):
-        low, high = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]).tolist()
-    if mean is None:
-        mean = float(known.mean()) if len(known) else math.nan
-    return Interval(
-        mean=mean,
-        low=low,
-        high=high,
-        count=len(known) if count is None else count,
-    )
+    if not len(known):
+        return Interval(math.nan, math.nan, math.nan, 0)
+    low, high = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]).tolist()
+    return Interval(float(known.mean()), low, high, len(known))
 
 
 def source_id(source: str) -> str:

@@ -108,7 +108,7 @@ def pair_problem(row: Row, source_column: str, summary_column: str) -> str:
 def with_texts(lines: Iterable[Line], columns: Sequence[str]) -> Iterator[Line]:
     """The lines of a table; one without text in one of the columns has a problem."""
     for line in lines:
-        problems = [line.problem, *(_text_problem(line.row, column) for column in columns)]
+        problems = [_text_problem(line.row, column) for column in columns]
         yield replace(line, problem=line.problem or "; ".join(filter(None, problems)))
 
 
@@ -173,16 +173,8 @@ def _read_table(path: Path, layout: Layout) -> Iterator[Pair]:
 def _pair(line: Line, layout: Layout) -> Pair:
     problem = line.problem or pair_problem(line.row, *layout.text_columns)
     row = {} if problem else line.row
-    return Pair(
-        path=line.path,
-        number=line.number,
-        row=row,
-        problem=problem,
-        size=line.size,
-        share=line.share,
-        source=row.get(layout.source_column, ""),
-        summary=row.get(layout.summary_column, ""),
-    )
+    source, summary = (row.get(column, "") for column in layout.text_columns)
+    return Pair(**vars(line) | {"row": row, "problem": problem}, source=source, summary=summary)
 
 
 def check_text_file(path: Path) -> None:
@@ -202,10 +194,7 @@ def _read_aligned(summary_file: Path, source_file: Path, layout: Layout) -> Iter
     """
     for path in (source_file, summary_file):
         check_text_file(path)
-    with (
-        opened_text(source_file, newline="\n") as sources,
-        opened_text(summary_file, newline="\n") as summaries,
-    ):
+    with opened_text(source_file) as sources, opened_text(summary_file) as summaries:
         if sources.seekable() and summaries.seekable():
             counts = [sum(1 for _ in text) for text in (sources, summaries)]
             if counts[0] != counts[1]:
@@ -216,10 +205,10 @@ def _read_aligned(summary_file: Path, source_file: Path, layout: Layout) -> Iter
             if None in pair:
                 difference = f"one of them ends before line {number}"
                 raise _unequal(source_file, summary_file, difference)
-            source, summary = (line.removesuffix("\n").removesuffix("\r") for line in pair)
-            row = {layout.source_column: source, layout.summary_column: summary}
-            problem = _NOT_UTF8 if has_surrogate(*pair) else ""
-            size = bytes_of(source, summary)
+            texts = [line.removesuffix("\n").removesuffix("\r") for line in pair]
+            row = dict(zip(layout.text_columns, texts, strict=True))
+            problem = _NOT_UTF8 if has_surrogate(*texts) else ""
+            size = bytes_of(*texts)
             yield _pair(Line(summary_file, number, row, problem, size, summaries.share), layout)
 
 

@@ -70,7 +70,9 @@ def read_rows(path: Path, layout: Layout = TABLES) -> Iterator[Line]:
             f"followed by {GZIP}), but got {str(path)!r}. Pass text files with one text per line as "
             "`source_file` and `summary_files`."
         )
-    return table_format.read(path, layout.delimiter)
+    if layout.delimiter is not None and isinstance(table_format, Delimited):
+        table_format = Delimited(layout.delimiter)
+    return table_format.read(path)
 
 
 def is_table(path: Path) -> bool:

@@ -9,7 +9,7 @@ and next to other files is ``NAME.meta.json``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,16 @@ DIGESTS = "row_digests"
 
 #: Cells of CSV that represent a missing number.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")
+
+#: What the entries of a record are, as far as they are used: texts, objects, or lists of texts.
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    SIGNATURE: str,
+    DIGESTS: str,
+    "options": dict,
+    "config": dict,
+    "measures": (list, dict),
+    "inputs": (list, dict),
+}
 
 _TRUTHS = {"true": True, "false": False}
 _WHOLE = 2**53  # from here on, a float cannot tell whole numbers apart
@@ -92,12 +102,10 @@ def converted(cells: Series) -> Series:
     known = cells[~cells.isin(MISSING)].dropna()
     if known.empty:
         return pandas.Series(float("nan"), index=cells.index)
-    words = known.str.lower()
-    if words.isin(_TRUTHS).all():
-        truths = words.map(_TRUTHS)
-        return truths.astype(bool) if len(known) == len(cells) else truths.reindex(cells.index)
-    numbers = pandas.to_numeric(known, errors="coerce")
-    return cells.replace("", None) if numbers.isna().any() else numbers.reindex(cells.index)
+    values = known.str.lower().map(_TRUTHS)
+    if values.isna().any():
+        values = pandas.to_numeric(known, errors="coerce")
+    return cells.replace("", None) if values.isna().any() else values.reindex(cells.index)
 
 
 def number_of(cell: Any) -> float | None:
@@ -164,26 +172,21 @@ def record_of(path: str | Path) -> dict[str, Any]:
         raise ValueError(
             f"Expected the metadata of {path.name} to be a JSON object, but it {problem}."
         )
-    wrong = [name for name in _SHAPE if name in content and not _SHAPE[name](content[name])]
+    wrong = [
+        name
+        for name, kinds in _KINDS.items()
+        if name in content
+        and not (
+            isinstance(content[name], kinds)
+            and all(isinstance(item, str) for item in content[name])
+        )
+    ]
     if wrong and SIGNATURE in content:
         raise ValueError(
             f"Expected the metadata of {path.name} to be a record of scores, but its {wrong[0]!r} is "
             f"{shortened(to_json(content[wrong[0]]))}. Score the texts again."
         )
     return {} if wrong else content
-
-
-def _are_texts(value: Any) -> bool:
-    """Whether a value of JSON is a list of texts, or an object."""
-    return isinstance(value, (list, dict)) and all(isinstance(item, str) for item in value)
-
-
-#: What the entries of a record are, as far as they are used.
-_SHAPE: Mapping[str, Callable[[Any], bool]] = {
-    **dict.fromkeys((SIGNATURE, DIGESTS), lambda value: isinstance(value, str)),
-    **dict.fromkeys(("options", "config"), lambda value: isinstance(value, dict)),
-    **dict.fromkeys(("measures", "inputs"), _are_texts),
-}
 
 
 def write(path: Path, rows: Iterable[Row], record: Record | None = None) -> None:
@@ -201,8 +204,8 @@ def write(path: Path, rows: Iterable[Row], record: Record | None = None) -> None
         write_standard_output(encode_json_lines(rows))
         return
     path = resolved(path)
-    text = encodable(to_json(record, indent=1)) if record else ""
-    FORMATS[path.suffix.lower()].write(path, rows, text.encode())
+    text = to_json(record, indent=1) if record else ""
+    FORMATS[path.suffix.lower()].write(path, rows, text.encode("utf-8", "backslashreplace"))
 
 
 def measure_columns(measures: Sequence[str], layers: Sequence[int]) -> list[str]:

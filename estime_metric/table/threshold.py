@@ -123,25 +123,14 @@ def _rates(weights: Floats, codes: Codes, judged: Floats) -> dict[str, Floats]:
     """
     consistent: Floats = np.bincount(codes, weights * judged).astype(np.float64)
     every: Floats = np.bincount(codes, weights).astype(np.float64)
-    inconsistent = every - consistent
-    found = _share(_above(inconsistent), inconsistent.sum())
-    spared = _share(np.cumsum(consistent)[:-1], consistent.sum())
+    with np.errstate(invalid="ignore"):
+        spared = consistent.cumsum()[:-1] / consistent.sum()
+        found, flagged = (
+            (kind.sum() - kind.cumsum()[:-1]) / kind.sum() for kind in (every - consistent, every)
+        )
     return {
         "accuracy": (found + spared) / 2,
         "found": found,
         "spared": spared,
-        "flagged": _share(_above(every), every.sum()),
+        "flagged": flagged,
     }
-
-
-def _above(class_weights: Floats) -> Floats:
-    """The weight of the classes above each threshold."""
-    above: Floats = class_weights.sum() - np.cumsum(class_weights)[:-1]
-    return above
-
-
-def _share(part: Floats, whole: float) -> Floats:
-    """``part / whole``; NaN if ``whole`` is 0."""
-    with np.errstate(invalid="ignore"):
-        share: Floats = part / whole
-    return share
