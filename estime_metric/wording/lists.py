@@ -13,7 +13,7 @@ BULLET = (
 #: The bullets and the emphasis that a line begins with: "- ", "## **".
 _BULLETS = rf"^[ \t]*+(?P<bullets>(?:(?:{BULLET})[ \t]++)*+)[*_]*+"
 #: A label of any words: "Key Point ", "Day ".
-_LABEL = r"(?P<label>(?:\p{L}[\w'\u2019&-]*+[ ]){1,6}+)"
+_LABEL = r"(?P<label>(?:\p{L}[\w'&-]*+[ ]){1,6}+)"
 #: A numeral, of which the last part counts up: "2"; "1.2"; "2/9".
 _VALUE = r"(?P<before>(?:\d{1,3}\.){0,3})(?P<value>\d{1,3})(?:/\d{1,3})?"
 #: A mark behind it: "2. It", "2)it", "**2:** It", "[2] It"; "2 - It".
@@ -30,7 +30,7 @@ _AT_LINE = regex.compile(
 _IN_LINE = regex.compile(
     r"(?<=[.!?:;] )(?:(?P<label>\p{Lu}\p{L}*+ )(?P<numeral>(?P<value>\d{1,3})[:)] )"
     r"|(?P<numeral>\(?(?P<value>\d{1,3})[.:)](?: (?=\S)|(?<=\))(?=[^\W\d]))))"
-    r"|(?<=[,\w\"'\u201d\u2019)] )(?P<numeral>\(?(?P<value>\d{1,3})"
+    r"|(?<=[,\w\"'\u201d)] )(?P<numeral>\(?(?P<value>\d{1,3})"
     r"(?:\) ?(?=[^\W\d])(?!(?:and|or|to|of)\b)|\. (?=\S)))"
 )
 

@@ -39,8 +39,8 @@ _LONGEST_NAME = 8  # words of a name whose initials are tried
 #: What separates a word from the one before it if a sentence, a line or a quotation begins with it; a period may
 #: be one of an abbreviation. A quotation mark directly behind a word is an apostrophe.
 _BEGINNING = regex.compile(
-    r"(?P<period>\.)[\"'\u2019\u201d\u00bb)\]]*[ \t\u00a0(\[{*_#\-\u2013\u2014\u2022]*$"
-    r"|\n|[!?:\u2026]|(?<=.)[\"'`\u2018\u201c\u00ab\u201e\u201a][*_]*$"
+    r"(?P<period>\.)[\"'\u201d\u00bb)\]]*[ \t(\[{*_#\-\u2013\u2014\u2022]*$"
+    r"|\n|[!?:\u2026]|(?<=.)[\"'`\u201c\u00ab\u201e\u201a][*_]*$"
 )
 
 #: Capitals, each with at most one other letter or digit behind it.
@@ -51,7 +51,7 @@ _KEPT = 2**15
 
 
 _PLAIN = re.compile("[a-z]+")
-_NO_LETTERS = str.maketrans("", "", ". '\u2018\u2019")
+_NO_LETTERS = str.maketrans("", "", ". '")
 
 
 @lru_cache(_KEPT)
@@ -121,10 +121,8 @@ def related_forms(form: str) -> frozenset[str]:
 
 
 #: The first letter of a word, and what separates clauses.
-_INITIAL = re.compile(r"(?<!\w)[^\W\d_]|[^\w\s'\u2019-]|\n|\d")
-_INITIAL_OF_OTHERS = re.compile(
-    rf"(?<!\w)(?!(?:{'|'.join(_LINKS)})\b)[^\W\d_]|[^\w\s'\u2019-]|\n|\d"
-)
+_INITIAL = re.compile(r"(?<!\w)[^\W\d_]|[^\w\s'-]|\n|\d")
+_INITIAL_OF_OTHERS = re.compile(rf"(?<!\w)(?!(?:{'|'.join(_LINKS)})\b)[^\W\d_]|[^\w\s'-]|\n|\d")
 
 
 def initials(text: str) -> str:

@@ -56,7 +56,7 @@ def _any(words: Iterable[str]) -> str:
     return "|".join(sorted(words, key=len, reverse=True))
 
 
-_SPACE = r"[ \u00a0\u2010\u2011-]"
+_SPACE = "[ -]"
 
 #: Name of a part of the pattern -> the words that it matches, or a pattern of parts that are above it.
 _PATTERN = {
@@ -79,7 +79,7 @@ _PATTERN = {
 } | {"_": _SPACE, "digits": DIGITS, "fractions": FRACTIONS, "zones": "GMT|BST|UTC"}
 _GRAMMAR = {
     # between the numbers of a range: "$5 to $7 billion"
-    "to": r"(?:[ ]?[-\u2010-\u2014][ ]?|[ -](?:to|and|or)[ -])\p{Sc}?",
+    "to": r"(?:[ ]?[-\u2012-\u2014][ ]?|[ -](?:to|and|or)[ -])\p{Sc}?",
     "scale": r"(?P<word>%(scales)s)\b",
     "below_100": r"(?:(?P<word>%(tens)s)\b(?:%(_)s(?P<word>%(small)s)\b)?|(?P<word>%(cardinals)s)(?:fold)?\b)",
     "scaled": r"(?:(?:%(below_100)s%(_)s)?%(scale)s(?:%(_)s%(scale)s)*+)",
@@ -94,27 +94,27 @@ _GRAMMAR = {
           (?:%(_)s(?=%(large)s)%(below_100)s(?!-)|%(_)shundreds\b(?P<decade>))
         | %(ordinal)s
         | (?P<word>noon|midnight)\b(?P<clock>)
-        | (?-i:(?<=\p{Lu}\p{Ll}+[ ])(?P<roman>[VX]))(?![\w'\u2019&-]|\.[ ]?\p{Lu})
+        | (?-i:(?<=\p{Lu}\p{Ll}+[ ])(?P<roman>[VX]))(?![\w'&-]|\.[ ]?\p{Lu})
         | (?:%(scaled)s(?:%(_)s(?:and%(_)s)?%(scaled)s)*+(?:%(_)s(?:and%(_)s)?(?:%(ordinal)s|%(below_100)s))?
             | %(below_100)s)
           (?:(?<!\bat[ ]one)%(_)s(?P<word>point(?:%(_)s(?:%(cardinals)s|oh)\b)+))?""",
-    # what is directly behind digits begins with one of :/'\u2019 or is a letter
+    # what is directly behind digits begins with one of :/' or is a letter
     "marked_digits": r"""
         (?=\d[qh])(?:(?P<hour>[1-4])(?P<period>q)|(?P<digits>[1-4])(?P<period>h))(?:(?:[fc]y)?(?P<short>\d\d))?\b
         | (?P<hour>[01]?\d|2[0-4]):(?P<minutes>[0-5]\d)(?::00)?(?![:\d])
-        | (?P<digits>(?P<decade>(?<!['\u2019])\d0))s\b | (?P<decade>\d{1,3}0)s\b
-        | (?P<digits>(?P<decade>\d0|\d{3}0))(?=['\u2019]s\b)
+        | (?P<digits>(?P<decade>(?<!')\d0))s\b | (?P<decade>\d{1,3}0)s\b
+        | (?P<digits>(?P<decade>\d0|\d{3}0))(?='s\b)
         | (?P<digits>[1-9]\d?)(?=/(?P<below>[1-9]\d?)(?![\w/]))
         | (?P<digits>\d+)(?:st|nd|rd|th)\b(?P<ordinal>)""",
     "in_digits": r"""
-        (?=\d++[:/'\u2019\p{L}])(?:%(marked_digits)s)
+        (?=\d++[:/'\p{L}])(?:%(marked_digits)s)
         | (?<=(?<![\w/])(?P<above>[1-9]\d?)/)(?P<digits>[1-9]\d?)(?![\w/])
         | (?P<whole>\d+)[ -](?P<above>\d)/(?P<below>[1-9]\d?)(?![\w/])
         | (?=\d{4}(?!\d))(?P<digits>(?P<hour>[01]\d|2[0-4])(?P<minutes>[0-5]\d))
           (?:(?<=(?:\bat[ ]|\b0\d{3}%(to)s|\b0(?=\d{3}))\d+)(?![,.]?\d)|(?=[ ]?(?:%(zones)s|h|hrs|hours)\b))
         | (?:(?=\d\d?\.(?P<minutes>[0-5]\d)(?!\.?\d)))?(?=[.\d%(fractions)s])
           (?P<digits>%(digits)s)?(?:[ ]?(?P<fraction>[%(fractions)s]))?""",
-    "clock": r"(?P<clock>(?:[ap]\.?m|o['\u2019]?clock|%(zones)s)\b)",
+    "clock": r"(?P<clock>(?:[ap]\.?m|o'?clock|%(zones)s)\b)",
     "and_a_part": r"(?:%(_)s(?P<word>and%(_)s(?:an?%(_)s|one%(_)s)?(?:half|quarter))\b)?",
     # "22%%", "a quarter of", "1 in 4"
     "share": r"""(?:(?=[ ]?(?:%%|per[ ]?cent)(?P<percent>)|[ ]of\b(?P<of>)
@@ -124,8 +124,8 @@ _GRAMMAR = {
     "number": r"""
         (?:(?<=\b(?P<part>\d{1,3}|%(cardinals)s)[ ]in[ ]))?
         (?:(?<=\b(?:%(before_hours)s)[ ])(?P<clock>))?
-        (?:(?<=['\u2019]|\b\d{4}[-\u2010-\u2014/])(?=(?P<short>\d\d)\b(?!-)))?
-        (?:(?<=(?:(?<![^\s(\[])\u2212|(?<![\d)])[ (\[\p{Sc}][-\u2010\u2011\u2013])\p{Sc}?
+        (?:(?<='|\b\d{4}[-\u2012-\u2014/])(?=(?P<short>\d\d)\b(?!-)))?
+        (?:(?<=(?:(?<![^\s(\[])\u2212|(?<![\d)])[ (\[\p{Sc}][-\u2013])\p{Sc}?
            |(?<!\d[ ])\b(?:minus|negative)[ ])(?P<minus>))?
         (?:(?<=\b(?:versions?|release|v)\.?[ ])(?P<version>)|(?P<version>v)(?=\d))?
         (?:(?<=\b(?P<letters>\p{L}+)-|\b(?P<letters>(?-i:\p{Lu})+)[ ]))?
@@ -133,8 +133,8 @@ _GRAMMAR = {
         (?: (?=\p{L})(?:%(in_words)s | (?P<period>[qh])(?P<hour>[1-4])(?:[fc]y(?P<short>\d\d))?\b
             | [fc]y(?:(?P<digits>\d{4})|(?P<short>\d\d))\b)
           | %(in_digits)s )
-        %(and_a_part)s(?:%(_)s?(?=[bcdhlmt])(?P<word>%(scales_of_digits)s)(?![\w'\u2019]))*+
-        (?:[ ]?(?(money)(?P<word>%(scale_letters)s)|(?P<letter>%(scale_letters)s))(?![\w'\u2019]|(?<=[ ].)-)
+        %(and_a_part)s(?:%(_)s?(?=[bcdhlmt])(?P<word>%(scales_of_digits)s)(?![\w']))*+
+        (?:[ ]?(?(money)(?P<word>%(scale_letters)s)|(?P<letter>%(scale_letters)s))(?![\w']|(?<=[ ].)-)
           |(?=[ -]?(?P<unit>[kmbt])))?%(and_a_part)s
         (?(ordinal)(?:%(_)s(?:fiscal[ ])?%(period)s|(?=%(to)s\w+%(_)s%(period)s)
           |(?=(?:%(to)s(?:\w+[ ])?\w+)?%(_)scentur(?:y|ies)\b)(?P<centuries>))?)(?:[ ]?%(clock)s)?%(share)s
@@ -155,7 +155,7 @@ _IN_DATES = frozenset("-/.")
 
 #: A date in digits: 2024-05-03, 5/3/2024, 03.05.2024, 3/5/24, 5/2024; of two parts each can be the month.
 _DATE = regex.compile(
-    rf"""(?<!\d[/.,:]|(?<!/\d{{3}})\d[-\u2010-\u2014])
+    rf"""(?<!\d[/.,:]|(?<!/\d{{3}})\d[-\u2012-\u2014])
         (?:[12]\d{{3}}(?P<between>[-/.]){_MONTH}(?P=between){_DAY}
           | (?:{_MONTH}|{_DAY})(?P<between>[-/.])(?:{_MONTH}|{_DAY})(?P=between)
             (?:[12]\d{{3}}|(?:(?<=/)|(?<=\b0\d.\d\d?.|\b\d\d?.0\d.))(?P<short>\d\d))

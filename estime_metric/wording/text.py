@@ -143,12 +143,12 @@ def _entities(text: str) -> Iterator[Edit]:
             yield *match.span(), character
 
 
-#: Apostrophes that are typed for want of the right one; two of them are letters in Unicode.
-_APOSTROPHES = "\u02bc\u02b9\u00b4\u2032\u201b"
-#: Digits below the line.
-_LOWERED = "\u2080\u2081\u2082\u2083\u2084\u2085\u2086\u2087\u2088\u2089"
-#: Letters like apostrophes, which are mostly left out: Hawai\u02bbi.
-_LETTERS_LIKE_APOSTROPHES = "\u02bb\u02be\u02bf"
+#: Apostrophes, of which some are letters in Unicode, hyphens, and digits below the line, as they are typed.
+_TYPED = str.maketrans(
+    "\u2018\u2019\u201b\u02bc\u02b9\u00b4\u2032\u2010\u2011\u2080\u2081\u2082\u2083\u2084\u2085\u2086\u2087\u2088\u2089",
+    "'''''''--0123456789",
+    "\u02bb\u02be\u02bf",  # letters like apostrophes, which are mostly left out: Hawai\u02bbi
+)
 #: Ligatures, full-width forms, and letters whose font is a part of the character.
 _STYLED = (range(0xFB00, 0xFB07), range(0xFF01, 0xFF5F), range(0x1D400, 0x1D800))
 
@@ -176,17 +176,15 @@ def _as_shown(characters: str) -> str:
 
 def _unstyled(character: str) -> str:
     category = unicodedata.category(character)
-    if category == "Cf" or character in _LETTERS_LIKE_APOSTROPHES:
+    if category == "Cf":
         return ""
     if category == "Zs":
         return " "
-    if category == "Nd" or character in _LOWERED:
+    if category == "Nd":
         return str(unicodedata.digit(character))
-    if character in _APOSTROPHES:
-        return "\u2019"
     if any(ord(character) in styled for styled in _STYLED):
         return unicodedata.normalize("NFKC", character)
-    return character
+    return character.translate(_TYPED)
 
 
 #: Tags between lines: those of web pages, and what data sets and models put between sentences.
@@ -202,7 +200,7 @@ _RAISED = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 #: Raised digits, unless they are a power, behind 10, or a part of the word, behind a single letter. Behind a unit,
 #: they and other digits are left out too, like "sq", because units are not compared.
 _NOTE = (
-    r"(?<![\u2070-\u207b\xb2\xb3\xb9])(?<!(?<![\d.,])10)(?<!(?<![\w.'\u2019])(?!m)[^\W\d_])"
+    r"(?<![\u2070-\u207b\xb2\xb3\xb9])(?<!(?<![\d.,])10)(?<!(?<![\w.'])(?!m)[^\W\d_])"
     r"[\u2070-\u2079\xb2\xb3\xb9]+(?:[,;\u2013-]?[\u2070-\u207b\xb2\xb3\xb9]+)*+"
     r"|(?<=(?<![^\W\d_])(?:[kcm]m|ft|(?:\d ?|per )m))[23]\b|\bsq\.? (?=(?:[kcm]?m|ft)\b)"
 )
@@ -215,15 +213,15 @@ _BEFORE_VALUES = r"(?:[:=%]|\d\.\d+|\bCI|\b(?:is|are|was|were|be)|\b(?:lie|lay|l
 #: "[5] children", nor a[3]. With a label, which [1, p. 31], (Source 3), (lines 1-3) and (Smith et al., 2019) have, it
 #: is at the end of a sentence or before the next one: not "in (Note 7) of it".
 _CITATION = r"""(?xm)
-    (?=\[)(?<=(?<![\w'\u2019])[a-z]|BEFORE_VALUES)(?:\[[\d ,;\u2013-]+\])++(*SKIP)(*FAIL)
+    (?=\[)(?<=(?<![\w'])[a-z]|BEFORE_VALUES)(?:\[[\d ,;\u2013-]+\])++(*SKIP)(*FAIL)
     |(?=[(\[\u3010])(?:
         \[{1,2}[ ]?(?:[\#^](?&numbers)\^?|(?&numbers)\u2020[^\[\]\n]*+)[ ]?\]{1,2}(?&address)?
         |\[(?:(?&numbers)|\[(?&numbers)\])\](?&address)
         |\[\[(?&numbers)\](?&address)?\]
         |\u3010\d{1,3}(?::\d{1,3})?(?:\u2020[^\u3010\u3011\n]*+)?\u3011
         |\([ ]?(?&label)?(?:[ ]?[,;]?[ ]?\[[ ]?(?&numbers)[ ]?\])++[ ]?\)
-        |(?:(?<=(?:^|[.!?]["'\u201d\u2019)]?)[ ]?)(?&labelled)|(?&labelled)(?=(?:[ ]?(?&labelled))*+[ ]?(?:[.!?]+(?!\w)|$)))
-        |(?<=[^\s(\[{"'\u201c\u2018\u00ab]|[^\s(\[]["'])\[[ ]?(?&numbers)[ ]?\]
+        |(?:(?<=(?:^|[.!?]["'\u201d)]?)[ ]?)(?&labelled)|(?&labelled)(?=(?:[ ]?(?&labelled))*+[ ]?(?:[.!?]+(?!\w)|$)))
+        |(?<=[^\s(\[{"'\u201c\u00ab]|[^\s(\[]["'])\[[ ]?(?&numbers)[ ]?\]
         |(?<!\S)\[[ ]?(?&numbers)[ ]?\](?=[ ]?(?:$|[^\w\s%\u00b0-]|-(?!\w)|\p{Lu}|(?:FUNCTION_WORDS)\b))
     )
     (?(DEFINE)
@@ -271,12 +269,12 @@ _REPLACED = [
         (["<sup", "<SUP"], rf"(?i)(?<=(?<![\d.,])10)<sup{_ATTRIBUTES}>(?=[\u2212-]?\d)", "^"),
         (
             ["<sup", "<SUP", "<cit"],
-            rf"(?i)(?<!(?<![\w.'\u2019])(?!m)[^\W\d_])<(sup|cite){_ATTRIBUTES}>(?:<a{_ATTRIBUTES}>)?[\d ,;\u2013-]{{1,20}}(?:</a>)?</\1>",
+            rf"(?i)(?<!(?<![\w.'])(?!m)[^\W\d_])<(sup|cite){_ATTRIBUTES}>(?:<a{_ATTRIBUTES}>)?[\d ,;\u2013-]{{1,20}}(?:</a>)?</\1>",
             "",
         ),
         ("<", rf"(?i)</?(?:{_INLINE}){_ATTRIBUTES}>", ""),
-        ("\u00b2", r"(?<=(?<![\w.'\u2019])(?!m)[^\W\d_])\u00b2", "2"),  # a square and a cube: x2
-        ("\u00b3", r"(?<=(?<![\w.'\u2019])(?!m)[^\W\d_])\u00b3", "3"),
+        ("\u00b2", r"(?<=(?<![\w.'])(?!m)[^\W\d_])\u00b2", "2"),  # a square and a cube: x2
+        ("\u00b3", r"(?<=(?<![\w.'])(?!m)[^\W\d_])\u00b3", "3"),
         ([*_RAISED, "m2", "m3", "sq ", "sq."], _NOTE, ""),
         ("[", r"\[(?:SEP|CLS|PAD)\]", "\n"),
         ("|_", r"\|{5}|NEWLINE_CHAR|story_separator_special_tag", "\n"),
@@ -370,10 +368,8 @@ def _also_read(text: str) -> Iterator[str]:
 
 
 #: A comma or a period behind a word, or an ending such as ``n't``: with a space before it, and without.
-_APART = re.compile(
-    r" [.,n'\u2019](?:(?<=[.,])(?!\S)|(?<=n)['\u2019]t\b|(?<=['\u2019]) ?(?:s|t|re|ve|ll|d|m)\b)"
-)
-_ATTACHED = re.compile(r"[.,'\u2019](?:(?<=\S[.,])(?!\S)|(?<=\w['\u2019])(?:s|t|re|ve|ll|d|m)\b)")
+_APART = re.compile(r" [.,n'](?:(?<=[.,])(?!\S)|(?<=n)'t\b|(?<=') ?(?:s|t|re|ve|ll|d|m)\b)")
+_ATTACHED = re.compile(r"[.,'](?:(?<=\S[.,])(?!\S)|(?<=\w')(?:s|t|re|ve|ll|d|m)\b)")
 
 
 def _is_tokenized(text: str) -> bool:
@@ -383,22 +379,20 @@ def _is_tokenized(text: str) -> bool:
 
 
 _ENDING = r"(?i:s|t|re|ve|ll|d|m)\b"
-_APOSTROPHE = "['\u2019]"
-_HYPHEN = "[-/\u2010\u2011]"
 _LETTER = r"[^\W\d_]"
 
 #: What is before and behind a space that a tokenizer put in.
 _SPLIT = [
-    ("", r"[.,;:!?%)\]}\u2026]++(?![^\s'\"\u2019\u201d)])"),
+    ("", r"[.,;:!?%)\]}\u2026]++(?![^\s'\"\u201d)])"),
     (r"[(\[{$\u00a3\u20ac\u00a5]", r"\S"),
-    (r"[\w.]", rf"(?:(?i:n){_APOSTROPHE}(?i:t)\b|{_APOSTROPHE}{_ENDING})"),  # did n't, L.A. 's
-    (r"\w", rf"{_APOSTROPHE} {_ENDING}"),  # don ' t
-    (rf"\w {_APOSTROPHE}", _ENDING),
-    (r"\b[odlODL]", rf"{_APOSTROPHE} ?{_LETTER}{_LETTER}"),  # O ' Brien
-    (rf"\b[odlODL] {_APOSTROPHE}", rf"{_LETTER}{_LETTER}"),
-    (rf"{_APOSTROPHE}\d0", r"s\b"),  # '90 s
+    (r"[\w.]", rf"(?:(?i:n)'(?i:t)\b|'{_ENDING})"),  # did n't, L.A. 's
+    (r"\w", rf"' {_ENDING}"),  # don ' t
+    (r"\w '", _ENDING),
+    (r"\b[odlODL]", rf"' ?{_LETTER}{_LETTER}"),  # O ' Brien
+    (r"\b[odlODL] '", rf"{_LETTER}{_LETTER}"),
+    (r"'\d0", r"s\b"),  # '90 s
     (r"\b\d\d\d0", r"s\b"),
-    (rf"(?<!\w){_APOSTROPHE}", r"\d0 ?s\b"),
+    (r"(?<!\w)'", r"\d0 ?s\b"),
     (rf"\b{_LETTER} \.", rf"{_LETTER} ?\.(?!\w)"),  # u . s .
     (r"(?<!\S)`", r"\w"),
 ]
@@ -409,12 +403,12 @@ _SPLIT_NUMBERS = [
 ]
 _SPLIT_TIMES = [(r"(?<!\d\d)\d :", r"\d\d(?!\d)")]
 #: The same within words: twenty - one, F - 16, km / s.
-_SPLIT_WORDS = [(r"\w", rf"{_HYPHEN} \w"), (rf"\w {_HYPHEN}", r"\w")]
+_SPLIT_WORDS = [(r"\w", r"[-/] \w"), (r"\w [-/]", r"\w")]
 
 #: A mark within a number, a time and a word, with spaces around it or without.
 _IN_NUMBER = re.compile(r"[.,](?:(?<=\d.)\d|(?<=\d .) \d)")
 _IN_TIME = re.compile(r":(?:(?<=\d.)\d|(?<=\d .) \d)")
-_IN_WORD = re.compile(rf"{_HYPHEN}(?:(?<=\w.)\w|(?<=\w .) \w)")
+_IN_WORD = re.compile(r"[-/](?:(?<=\w.)\w|(?<=\w .) \w)")
 
 
 def _joints(text: str) -> re.Pattern[str]:
@@ -433,4 +427,4 @@ def _spaces(in_numbers: bool, in_times: bool, in_words: bool) -> re.Pattern[str]
     split = _SPLIT + in_numbers * _SPLIT_NUMBERS + in_times * _SPLIT_TIMES
     split += in_words * _SPLIT_WORDS
     joints = "|".join(f"(?<={before} )(?={behind})" for before, behind in split)
-    return re.compile(rf" (?:(?=\W)|(?<=\W )|(?=s\b|n['\u2019]))(?:{joints})")
+    return re.compile(rf" (?:(?=\W)|(?<=\W )|(?=s\b|n'))(?:{joints})")

@@ -10,7 +10,7 @@ from estime_metric.wording.english import CURRENCIES, FUNCTION_WORDS
 from estime_metric.wording.words import UNSPACED
 
 #: What lies between two words that can belong to one number or name.
-SPACES = (" ", "\u00a0", "-", "\u2010", "\u2011")
+SPACES = (" ", "-")
 
 #: Between thousands: a comma, or a space at which no line breaks.
 THOUSANDS = ",\u00a0\u2009\u202f"
@@ -40,9 +40,9 @@ _NUMBER = (
 #: A word as it is written, with characters that are not shown; "Don't" is "Do" and a negation;
 #: within O'Brien and Qur'an an apostrophe is a part of the word.
 _WRITTEN = (
-    rf"[\p{{L}}--[{UNSPACED}]]+(?=[nN]['\u2019][tT]\b)"
+    rf"[\p{{L}}--[{UNSPACED}]]+(?=[nN]'[tT]\b)"
     rf"|(?:(?<!\w)(?:[oO]|[DMN](?=.\p{{Lu}}))|[\p{{L}}--[{UNSPACED}]]{{2,}})"
-    r"(?:['\u2018\u2019](?!(?i:s|t|re|ve|ll|d|m)(?!\p{Ll}))\p{L}+)+(?![\p{N}\p{M}_])"
+    r"(?:'(?!(?i:s|t|re|ve|ll|d|m)(?!\p{Ll}))\p{L}+)+(?![\p{N}\p{M}_])"
     r"|[A-Za-z0-9_]++(?![\p{L}\p{N}\p{M}\p{Cf}])"
     rf"|[{UNSPACED}]\p{{M}}*"
     rf"|[[\p{{L}}\p{{N}}\p{{M}}_]--[{UNSPACED}]][[\p{{L}}\p{{N}}\p{{M}}\p{{Cf}}_]--[{UNSPACED}]]*+"
