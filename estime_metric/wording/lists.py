@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import regex
 
@@ -47,7 +47,7 @@ def bullets_and_numerals(text: str) -> Iterator[tuple[int, int, str]]:
     return iter(sorted(spans))
 
 
-def counted(text: str, lines: Iterable[regex.Match[str]] | None = None) -> list[regex.Match[str]]:
+def counted(text: str) -> list[regex.Match[str]]:
     """The numerals that count up from another one of the same label, and these others: at the beginning of lines from any
     number, within a line only behind one at its beginning, or from 1 behind a colon or before a bracket. Groups:
     ``label``, ``numeral`` with its marks, ``value``.
@@ -58,8 +58,7 @@ def counted(text: str, lines: Iterable[regex.Match[str]] | None = None) -> list[
         >>> counted("It ran to 1. It sat on 2. It ran")
         []
     """
-    lines = _AT_LINE.finditer(text) if lines is None else lines
-    numerals = [line for line in lines if line["numeral"]]
+    numerals = [line for line in _AT_LINE.finditer(text) if line["numeral"]]
     if numerals or "1)" in text or ": 1" in text:  # which can be the first one within a line
         numerals += _IN_LINE.finditer(text)
     known: dict[tuple[str, int], list[regex.Match[str]]] = {}

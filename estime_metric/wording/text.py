@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from html.entities import html5
+from itertools import chain
 
 import regex
 
@@ -84,7 +85,6 @@ def shown(text: str, known: Set[str] = frozenset()) -> Shown:
     if ("&" in text and ";" in text) or "\\" in text:
         result = _edited(result, _entities(text))
     if not result.text.isascii():
-        result = _edited(result, _each(_THOUSANDS, result.text, ","))
         result = _edited(result, _characters(result.text))
     if _SIGN.search(result.text):
         for signs, pattern, replacement in _REPLACED:
@@ -98,7 +98,7 @@ def shown(text: str, known: Set[str] = frozenset()) -> Shown:
     if known:
         result = _edited(result, _joined(result.text, known))
     edits = list(bullets_and_numerals(result.text))
-    if _is_tokenized(result.text):
+    if _are_apart(_END, result.text, 0.5):
         others += [result.text[start:end] for start, end, _ in edits]
         result = _edited(result, edits)
         result = _edited(result, _each(_joints(result.text), result.text, ""))
@@ -152,10 +152,11 @@ _TYPED = str.maketrans(
 #: Ligatures, full-width forms, and letters whose font is a part of the character.
 _STYLED = (range(0xFB00, 0xFB07), range(0xFF01, 0xFF5F), range(0x1D400, 0x1D800))
 
-#: A space within a number, at which no line breaks.
-_THOUSANDS = re.compile(r"[\u00a0\u2009\u202f](?=\d{3}(?!\d))(?<=\d.)(?<!\d\d\d\d.)")
-#: Letters of Korean that make a syllable, or a character that is not ASCII, with its marks.
-_CHARACTER = regex.compile(r"(?:[\u1100-\u11ff]+|[^\x00-\x7f])\p{M}*")
+#: A space within a number, at which no line breaks; letters of Korean that make a syllable, or a character that is not
+#: ASCII, with its marks.
+_CHARACTER = regex.compile(
+    r"(?P<thousands>[\u00a0\u2009\u202f](?=\d{3}(?!\d))(?<=\d.)(?<!\d\d\d\d.))|(?:[\u1100-\u11ff]+|[^\x00-\x7f])\p{M}*"
+)
 
 
 def _characters(text: str) -> Iterator[Edit]:
@@ -163,7 +164,7 @@ def _characters(text: str) -> Iterator[Edit]:
         start, end = match.span()
         if start and unicodedata.category(text[start])[0] == "M":
             start -= 1  # the letter that has the mark
-        character = _as_shown(text[start:end])
+        character = "," if match["thousands"] else _as_shown(text[start:end])
         if character != text[start:end]:
             yield start, end, character
 
@@ -248,8 +249,7 @@ _REPLACED = [
         # a fence around code, with the word behind it
         (["```"], r"(?m)^ {0,3}`{3,}+[\w+#.-]*+[ \t]*$\n?", ""),
         ("\\", r"\\(?=[!-/:-@\[-`{-~])", ""),  # before a mark
-        (["{,}"], r"(?<=\d)\{,\}(?=\d{3})", ","),
-        ("~", r"(?<=\d)~(?=\d{3}(?!\d))", ","),
+        (["{,}", "~"], r"(?<=\d)(?:\{,\}|~)(?=\d{3}(?!\d))", ","),
         ("$", r"\b(?:US|U\.S\.|AU|CA|HK|NZ|SG|[ACRS])(?=\$ ?\d)", ""),
         ("\u00b7", rf"(?<=\d)\u00b7(?=\d)(?!10[\^{_RAISED}])", "."),
         # what else is in 2024-05-03T14:30:00.000+02:00
@@ -276,8 +276,7 @@ _REPLACED = [
         ("\u00b2", r"(?<=(?<![\w.'])(?!m)[^\W\d_])\u00b2", "2"),  # a square and a cube: x2
         ("\u00b3", r"(?<=(?<![\w.'])(?!m)[^\W\d_])\u00b3", "3"),
         ([*_RAISED, "m2", "m3", "sq ", "sq."], _NOTE, ""),
-        ("[", r"\[(?:SEP|CLS|PAD)\]", "\n"),
-        ("|_", r"\|{5}|NEWLINE_CHAR|story_separator_special_tag", "\n"),
+        ("[|_", r"\[(?:SEP|CLS|PAD)\]|\|{5}|NEWLINE_CHAR|story_separator_special_tag", "\n"),
         ("\\", r"(?:\\r)?\\n(?![a-z])", "\n"),  # a line break written out; but not \nu
         ("\\", r"\\t(?![a-z])", " "),
         ("\r\v\f\x85\u2028\u2029", r"\r\n?|[\v\f\x85\u2028\u2029]", "\n"),
@@ -296,12 +295,15 @@ _REPLACED = [
         ("\u2060", r" ?\u2060++(?!\w)|\u2060++", ""),
         # [shown](http://...)
         ("]", r"\[(?=[^\[\]\n]{1,300}\]\(http)|\]\(https?:[^\s()<>]*+\)", ""),
-        ("*", r"(?<![\w*])\*++(?=\S)|(?<![\s*])\*++(?!\w)", ""),  # **strong**, but not f**k
-        ("_", r"(?<![^\W_])_+|(?<!_)_++(?!\w)", ""),  # _emphasis_
+        # **strong**, _emphasis_, but not f**k
+        (
+            "*_",
+            r"(?<![\w*])\*++(?=\S)|(?<![\s*])\*++(?!\w)|(?<![^\W_])_+|(?<!_)_++(?!\w)",
+            "",
+        ),
         (["B-", "b-"], "(?i)-L[RSC]B-", "("),
         (["B-", "b-"], "(?i)-R[RSC]B-", ")"),
-        ("`", "`` ?", '"'),
-        (["''"], " ?''", '"'),
+        (["`", "''"], "`` ?| ?''", '"'),
         ("@", r" @(?=[-/,.:]@ )|(?<= @[-/,.:])@ ", ""),  # 28 @-@ year @-@ old
         ("@#", r"(?<=\w)(?:@@ | ##)(?=\w)", ""),  # pieces of words
     ]
@@ -367,17 +369,6 @@ def _also_read(text: str) -> Iterator[str]:
         yield from (number, number.replace(" ", ""))
 
 
-#: A comma or a period behind a word, or an ending such as ``n't``: with a space before it, and without.
-_APART = re.compile(r" [.,n'](?:(?<=[.,])(?!\S)|(?<=n)'t\b|(?<=') ?(?:s|t|re|ve|ll|d|m)\b)")
-_ATTACHED = re.compile(r"[.,'](?:(?<=\S[.,])(?!\S)|(?<=\w')(?:s|t|re|ve|ll|d|m)\b)")
-
-
-def _is_tokenized(text: str) -> bool:
-    """Whether most commas, periods and endings have a space before them."""
-    apart = len(_APART.findall(text))
-    return apart > 0 and apart > len(_ATTACHED.findall(text))
-
-
 _ENDING = r"(?i:s|t|re|ve|ll|d|m)\b"
 _LETTER = r"[^\W\d_]"
 
@@ -396,35 +387,44 @@ _SPLIT = [
     (rf"\b{_LETTER} \.", rf"{_LETTER} ?\.(?!\w)"),  # u . s .
     (r"(?<!\S)`", r"\w"),
 ]
-#: The same within numbers and times: 235 , 000; 10 : 30; 122 . 5, but not "2015 . 20 people", "20 . 46-year-old".
-_SPLIT_NUMBERS = [
-    (r"(?<!\d\d\d)\d ,", r"\d{3}(?!\d)"),
-    (r"(?<!\n)(?<!\b19\d)(?<!\b20\d)\d \.", r"\d++(?![-)])"),
-]
-_SPLIT_TIMES = [(r"(?<!\d\d)\d :", r"\d\d(?!\d)")]
-#: The same within words: twenty - one, F - 16, km / s.
-_SPLIT_WORDS = [(r"\w", r"[-/] \w"), (r"\w [-/]", r"\w")]
 
-#: A mark within a number, a time and a word, with spaces around it or without.
-_IN_NUMBER = re.compile(r"[.,](?:(?<=\d.)\d|(?<=\d .) \d)")
-_IN_TIME = re.compile(r":(?:(?<=\d.)\d|(?<=\d .) \d)")
-_IN_WORD = re.compile(r"[-/](?:(?<=\w.)\w|(?<=\w .) \w)")
+
+def _within(side: str, mark: str) -> re.Pattern[str]:
+    """A mark between two sides, with spaces around it or without."""
+    return re.compile(rf"{mark}(?:(?<={side}.){side}|(?<={side} .) {side})")
+
+
+#: The same within numbers, times and words, if most of their marks have spaces around them: 235 , 000; 122 . 5, but not
+#: "2015 . 20 people", "20 . 46-year-old"; 10 : 30; twenty - one, F - 16, km / s.
+_SPLIT_WITHIN = [
+    (
+        _within(r"\d", "[.,]"),
+        [
+            (r"(?<!\d\d\d)\d ,", r"\d{3}(?!\d)"),
+            (r"(?<!\n)(?<!\b19\d)(?<!\b20\d)\d \.", r"\d++(?![-)])"),
+        ],
+    ),
+    (_within(r"\d", ":"), [(r"(?<!\d\d)\d :", r"\d\d(?!\d)")]),
+    (_within(r"\w", "[-/]"), [(r"\w", r"[-/] \w"), (r"\w [-/]", r"\w")]),
+]
+
+#: A comma or a period behind a word, or an ending such as ``n't``, with a space before it or without.
+_END = re.compile(rf"(?: |(?<=\S))[.,](?!\S)| n't\b|(?: ' ?|(?<=\w)'){_ENDING}")
+
+
+def _are_apart(mark: re.Pattern[str], text: str, share: float) -> bool:
+    """Whether more than a share of the marks have a space."""
+    marks = mark.findall(text)
+    return sum(" " in written for written in marks) > share * len(marks)
 
 
 def _joints(text: str) -> re.Pattern[str]:
     """The spaces that a tokenizer put into a text. It separates each kind of mark always or never."""
-    return _spaces(*(_are_apart(mark, text) for mark in (_IN_NUMBER, _IN_TIME, _IN_WORD)))
-
-
-def _are_apart(mark: re.Pattern[str], text: str) -> bool:
-    marks = mark.findall(text)
-    apart = sum(" " in written for written in marks)
-    return apart > 0.9 * len(marks)
+    within = (split for mark, split in _SPLIT_WITHIN if _are_apart(mark, text, 0.9))
+    return _spaces(*chain.from_iterable(within))
 
 
 @cache
-def _spaces(in_numbers: bool, in_times: bool, in_words: bool) -> re.Pattern[str]:
-    split = _SPLIT + in_numbers * _SPLIT_NUMBERS + in_times * _SPLIT_TIMES
-    split += in_words * _SPLIT_WORDS
-    joints = "|".join(f"(?<={before} )(?={behind})" for before, behind in split)
+def _spaces(*within: tuple[str, str]) -> re.Pattern[str]:
+    joints = "|".join(f"(?<={before} )(?={behind})" for before, behind in [*_SPLIT, *within])
     return re.compile(rf" (?:(?=\W)|(?<=\W )|(?=s\b|n'))(?:{joints})")
