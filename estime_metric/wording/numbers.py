@@ -33,23 +33,15 @@ Reading = float | str
 
 _ALL_SCALES = SCALES | SHORT_SCALES | SCALE_LETTERS
 _SCALE_VALUES = {1.0, *_ALL_SCALES.values()}
-_VALUES = CARDINALS | ORDINALS | DECADES | {"noon": 12, "midnight": 12}
+_VALUES = CARDINALS | ORDINALS | DECADES | {"noon": 12, "midnight": 12, "v": 5, "x": 10}
 
 #: Words that can begin a number.
 _FIRST_WORDS = frozenset(
     written
-    for word in (
-        *_VALUES,
-        *(f"{cardinal}fold" for cardinal in CARDINALS),
-        *SCALES,
-        "hundredth",
-        "thousandth",
-        "millionth",
-        "half",
-        "quarter",
-    )
-    for written in (word, word.capitalize(), word.upper())
-).union("VX")
+    for word in (*_VALUES, *SCALES, *PARTS)
+    for lower in (word, f"{word}th", f"{word}fold")
+    for written in (lower, lower.capitalize(), lower.upper())
+)
 
 
 def _any(words: Iterable[str]) -> str:
@@ -76,7 +68,7 @@ _PATTERN = {
         "before_hours": BEFORE_HOURS,
         "currencies": CURRENCIES,
     }.items()
-} | {"_": _SPACE, "digits": DIGITS, "fractions": FRACTIONS, "zones": "GMT|BST|UTC"}
+} | {"_": _SPACE, "digits": DIGITS, "fractions": FRACTIONS}
 _GRAMMAR = {
     # between the numbers of a range: "$5 to $7 billion"
     "to": r"(?:[ ]?[-\u2012-\u2014][ ]?|[ -](?:to|and|or)[ -])\p{Sc}?",
@@ -94,7 +86,7 @@ _GRAMMAR = {
           (?:%(_)s(?=%(large)s)%(below_100)s(?!-)|%(_)shundreds\b(?P<decade>))
         | %(ordinal)s
         | (?P<word>noon|midnight)\b(?P<clock>)
-        | (?-i:(?<=\p{Lu}\p{Ll}+[ ])(?P<roman>[VX]))(?![\w'&-]|\.[ ]?\p{Lu})
+        | (?-i:(?<=\p{Lu}\p{Ll}+[ ])(?P<word>(?P<roman>[VX])))(?![\w'&-]|\.[ ]?\p{Lu})
         | (?:%(scaled)s(?:%(_)s(?:and%(_)s)?%(scaled)s)*+(?:%(_)s(?:and%(_)s)?(?:%(ordinal)s|%(below_100)s))?
             | %(below_100)s)
           (?:(?<!\bat[ ]one)%(_)s(?P<word>point(?:%(_)s(?:%(cardinals)s|oh)\b)+))?""",
@@ -110,11 +102,9 @@ _GRAMMAR = {
         (?=\d++[:/'\p{L}])(?:%(marked_digits)s)
         | (?<=(?<![\w/])(?P<above>[1-9]\d?)/)(?P<digits>[1-9]\d?)(?![\w/])
         | (?P<whole>\d+)[ -](?P<above>\d)/(?P<below>[1-9]\d?)(?![\w/])
-        | (?=\d{4}(?!\d))(?P<digits>(?P<hour>[01]\d|2[0-4])(?P<minutes>[0-5]\d))
-          (?:(?<=(?:\bat[ ]|\b0\d{3}%(to)s|\b0(?=\d{3}))\d+)(?![,.]?\d)|(?=[ ]?(?:%(zones)s|h|hrs|hours)\b))
         | (?:(?=\d\d?\.(?P<minutes>[0-5]\d)(?!\.?\d)))?(?=[.\d%(fractions)s])
           (?P<digits>%(digits)s)?(?:[ ]?(?P<fraction>[%(fractions)s]))?""",
-    "clock": r"(?P<clock>(?:[ap]\.?m|o'?clock|%(zones)s)\b)",
+    "clock": r"(?P<clock>(?:[ap]\.?m|o'?clock|GMT|BST|UTC)\b)",
     "and_a_part": r"(?:%(_)s(?P<word>and%(_)s(?:an?%(_)s|one%(_)s)?(?:half|quarter))\b)?",
     # "22%%", "a quarter of", "1 in 4"
     "share": r"""(?:(?=[ ]?(?:%%|per[ ]?cent)(?P<percent>)|[ ]of\b(?P<of>)
@@ -125,8 +115,6 @@ _GRAMMAR = {
         (?:(?<=\b(?P<part>\d{1,3}|%(cardinals)s)[ ]in[ ]))?
         (?:(?<=\b(?:%(before_hours)s)[ ])(?P<clock>))?
         (?:(?<='|\b\d{4}[-\u2012-\u2014/])(?=(?P<short>\d\d)\b(?!-)))?
-        (?:(?<=(?:(?<![^\s(\[])\u2212|(?<![\d)])[ (\[\p{Sc}][-\u2013])\p{Sc}?
-           |(?<!\d[ ])\b(?:minus|negative)[ ])(?P<minus>))?
         (?:(?<=\b(?:versions?|release|v)\.?[ ])(?P<version>)|(?P<version>v)(?=\d))?
         (?:(?<=\b(?P<letters>\p{L}+)-|\b(?P<letters>(?-i:\p{Lu})+)[ ]))?
         (?:(?<=(?P<money>\p{Sc}|\b(?:%(currencies)s))[ ]?)|(?P<money>%(currencies)s))?
@@ -241,14 +229,13 @@ def _years(short: str) -> frozenset[Reading]:
 
 
 def implied_by(values: Iterable[Reading]) -> set[Reading]:
-    """What follows from numbers: from years, and ages, their decades and centuries; from -5, 5."""
+    """What follows from numbers: from years, and ages, their decades and centuries."""
     numbers = [value for value in values if isinstance(value, float)]
     years = list(filter(is_year, numbers))
     ages = [value for value in numbers if 20 <= value < 100]
     return {
         *(f"{value // 10:g}0s" for value in years + ages),
         *(f"{value // 100:g}00s" for value in years),
-        *map(abs, numbers),
     }
 
 
@@ -298,16 +285,14 @@ def _readings(
     value = _value(groups, words)
     readings: set[Reading] = set()
     if "roman" in groups:
-        return frozenset([5.0 if groups["roman"] == "v" else 10.0, groups["roman"]]), 0.0, None
+        readings.add(groups["roman"])
     if "period" in groups:
         readings.add(f"{groups['period'][0]}{value:g}")
         if "ordinal" in groups:  # "third quarter" is not three of anything
             return frozenset(readings), 0.0, None
-    if (
-        not groups.keys().isdisjoint(["digits", "fraction", "word"])
-        and ("digits" in groups or "decade" not in groups)
-        and "letter" not in groups
-    ):
+    is_written = groups.keys() & {"digits", "fraction", "word"}
+    is_decade = "decade" in groups and "digits" not in groups
+    if is_written and not is_decade and "letter" not in groups:
         readings.add(value)
     if "short" in groups:
         readings |= _years(groups["short"])
@@ -356,7 +341,7 @@ def _small(written: str) -> float:
 
 def _step(value: float, groups: Mapping[str, str]) -> float:
     digits = groups.get("digits", "").translate(_JOINED)
-    scale = _rounded(abs(value) / (float(digits or 0) or 1.0))
+    scale = _rounded(value / (float(digits or 0) or 1.0))
     if (
         not digits or "ordinal" in groups or is_year(value) or scale not in _SCALE_VALUES
     ):  # "5\u00bd" is no scale of 5
@@ -387,7 +372,7 @@ def _value(groups: Mapping[str, str], words: Iterable[str]) -> float:
         else:
             of_whole = PARTS[regex.split(_SPACE, word)[-1].removesuffix("s")]
             part = part + scale / of_whole if word.startswith("and") else (part or 1) / of_whole
-    return _rounded(-total - part if "minus" in groups else total + part)
+    return _rounded(total + part)
 
 
 def _rounded(value: float) -> float:
