@@ -25,7 +25,7 @@ from estime_metric.wording.english import (
     SHORT_SCALES,
     TENS,
 )
-from estime_metric.wording.tokens import DIGITS, FRACTIONS, THOUSANDS, Tokens
+from estime_metric.wording.tokens import DIGITS, FRACTIONS, Tokens
 
 #: What a number can be read as: its value, or what is not one: "7:30" for a time (of either half of the day),
 #: "1990s" for a decade, "q3" for a quarter, "f16" for a code.
@@ -152,7 +152,7 @@ _DATE = regex.compile(
     regex.VERBOSE,
 )
 
-_JOINED = str.maketrans("", "", f"{THOUSANDS} ")
+_JOINED = str.maketrans("", "", ", ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from itertools import chain
 
 import regex
 
-from estime_metric.wording.english import CARDINALS, FUNCTION_WORDS, TENS
+from estime_metric.wording.english import CARDINALS, CLITICS, FUNCTION_WORDS, TENS
 from estime_metric.wording.lists import bullets_and_numerals
 
 #: Begin and end of what is replaced in a text, and by what.
@@ -197,11 +197,13 @@ _SEPARATORS = (
 _INLINE = "b|i|u|em|strong|span|a|small|sup|sub|font|mark|code|abbr|cite"
 _ATTRIBUTES = r"(?:\s+[\w:-]+\s*=[^<>]{0,500})?"
 
+#: A letter that is a word, but not a unit.
+_SINGLE = r"(?<![\w.'])(?!m)[^\W\d_]"
 _RAISED = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 #: Raised digits, unless they are a power, behind 10, or a part of the word, behind a single letter. Behind a unit,
 #: they and other digits are left out too, like "sq", because units are not compared.
 _NOTE = (
-    r"(?<![\u2070-\u207b\xb2\xb3\xb9])(?<!(?<![\d.,])10)(?<!(?<![\w.'])(?!m)[^\W\d_])"
+    rf"(?<![\u2070-\u207b\xb2\xb3\xb9])(?<!(?<![\d.,])10)(?<!{_SINGLE})"
     r"[\u2070-\u2079\xb2\xb3\xb9]+(?:[,;\u2013-]?[\u2070-\u207b\xb2\xb3\xb9]+)*+"
     r"|(?<=(?<![^\W\d_])(?:[kcm]m|ft|(?:\d ?|per )m))[23]\b|\bsq\.? (?=(?:[kcm]?m|ft)\b)"
 )
@@ -269,12 +271,12 @@ _REPLACED = [
         (["<sup", "<SUP"], rf"(?i)(?<=(?<![\d.,])10)<sup{_ATTRIBUTES}>(?=[\u2212-]?\d)", "^"),
         (
             ["<sup", "<SUP", "<cit"],
-            rf"(?i)(?<!(?<![\w.'])(?!m)[^\W\d_])<(sup|cite){_ATTRIBUTES}>(?:<a{_ATTRIBUTES}>)?[\d ,;\u2013-]{{1,20}}(?:</a>)?</\1>",
+            rf"(?i)(?<!{_SINGLE})<(sup|cite){_ATTRIBUTES}>(?:<a{_ATTRIBUTES}>)?[\d ,;\u2013-]{{1,20}}(?:</a>)?</\1>",
             "",
         ),
         ("<", rf"(?i)</?(?:{_INLINE}){_ATTRIBUTES}>", ""),
-        ("\u00b2", r"(?<=(?<![\w.'])(?!m)[^\W\d_])\u00b2", "2"),  # a square and a cube: x2
-        ("\u00b3", r"(?<=(?<![\w.'])(?!m)[^\W\d_])\u00b3", "3"),
+        ("\u00b2", rf"(?<={_SINGLE})\u00b2", "2"),  # a square and a cube: x2
+        ("\u00b3", rf"(?<={_SINGLE})\u00b3", "3"),
         ([*_RAISED, "m2", "m3", "sq ", "sq."], _NOTE, ""),
         ("[|_", r"\[(?:SEP|CLS|PAD)\]|\|{5}|NEWLINE_CHAR|story_separator_special_tag", "\n"),
         ("\\", r"(?:\\r)?\\n(?![a-z])", "\n"),  # a line break written out; but not \nu
@@ -369,7 +371,7 @@ def _also_read(text: str) -> Iterator[str]:
         yield from (number, number.replace(" ", ""))
 
 
-_ENDING = r"(?i:s|t|re|ve|ll|d|m)\b"
+_ENDING = rf"(?i:{CLITICS})\b"
 _LETTER = r"[^\W\d_]"
 
 #: What is before and behind a space that a tokenizer put in.

@@ -6,14 +6,11 @@ from itertools import accumulate
 
 import regex
 
-from estime_metric.wording.english import CURRENCIES, FUNCTION_WORDS
+from estime_metric.wording.english import CLITICS, CURRENCIES, FUNCTION_WORDS
 from estime_metric.wording.words import UNSPACED
 
 #: What lies between two words that can belong to one number or name.
 SPACES = (" ", "-")
-
-#: Between thousands: a comma, or a space at which no line breaks.
-THOUSANDS = ",\u00a0\u2009\u202f"
 
 #: A letter of a script with spaces between words.
 _LETTER = rf"(?:(?![{UNSPACED}])[\p{{L}}\p{{M}}_])"
@@ -25,8 +22,8 @@ FRACTIONS = "\u00bc-\u00be\u2150-\u215e"
 
 #: Digits with thousands joined ("10, 000" and "10 000" too) and decimals, perhaps without a digit before them.
 DIGITS = (
-    rf"(?:(?:\d{{1,3}}(?:[{THOUSANDS}]\d{{3}}|,?[ ]000|[ ]\d{{3}}(?=[ ]000))+(?!\d)|\d{{1,2}}(?:,\d\d)+,\d{{3}}(?!\d)|\d+)"
-    rf"(?:(?<!\d\.\d+)\.\d+(?!\.?\d))?|(?<![\w.])\.\d+(?!\.?\d))"
+    r"(?:(?:\d{1,3}(?:,\d{3}|,?[ ]000|[ ]\d{3}(?=[ ]000))+(?!\d)|\d{1,2}(?:,\d\d)+,\d{3}(?!\d)|\d+)"
+    r"(?:(?<!\d\.\d+)\.\d+(?!\.?\d))?|(?<![\w.])\.\d+(?!\.?\d))"
 )
 
 #: A number in digits with fractions and the letters behind it; a time; a quarter with its year ("3Q22"). Letters
@@ -42,7 +39,7 @@ _NUMBER = (
 _WRITTEN = (
     rf"[\p{{L}}--[{UNSPACED}]]+(?=[nN]'[tT]\b)"
     rf"|(?:(?<!\w)(?:[oO]|[DMN](?=.\p{{Lu}}))|[\p{{L}}--[{UNSPACED}]]{{2,}})"
-    r"(?:'(?!(?i:s|t|re|ve|ll|d|m)(?!\p{Ll}))\p{L}+)+(?![\p{N}\p{M}_])"
+    rf"(?:'(?!(?i:{CLITICS})(?!\p{{Ll}}))\p{{L}}+)+(?![\p{{N}}\p{{M}}_])"
     r"|[A-Za-z0-9_]++(?![\p{L}\p{N}\p{M}\p{Cf}])"
     rf"|[{UNSPACED}]\p{{M}}*"
     rf"|[[\p{{L}}\p{{N}}\p{{M}}_]--[{UNSPACED}]][[\p{{L}}\p{{N}}\p{{M}}\p{{Cf}}_]--[{UNSPACED}]]*+"
