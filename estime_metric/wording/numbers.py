@@ -163,13 +163,13 @@ class Number:
         tokens: positions of the tokens that it is written with.
         values: what it can be read as: "5m" can be 5 (meters) and 5,000,000.
         step: how much one more in its last digit is, in digits: 0.1 of "55.9", 100,000 of "1.2 million"; 0 of a year.
-        share: the percents of "22%", "0.22", "a quarter of" and "1 in 4".
+        share: the percents of "22%", "0.22", "a quarter of" and "1 in 4", and their step.
     """
 
     tokens: range
     values: frozenset[Reading]
     step: float
-    share: float | None
+    share: tuple[float, float] | None
 
 
 def numbers_of(tokens: Tokens, *, of_source: bool = False) -> list[Number]:
@@ -270,7 +270,7 @@ def in_declared_scale(text: str, values: Iterable[Reading]) -> set[Reading]:
 @lru_cache(_KEPT)
 def _readings(
     captures: Sequence[str | None], words: Sequence[str]
-) -> tuple[frozenset[Reading], float, float | None]:
+) -> tuple[frozenset[Reading], float, tuple[float, float] | None]:
     """What a match can be read as, its step, and its share.
 
     Args:
@@ -320,18 +320,19 @@ def _readings(
             readings.discard(value)
     if "letter" in groups or ("unit" in groups and value in readings):  # 5m, 5 meters
         readings.add(f"{value:g} {(groups.get('letter') or groups['unit'])[0]}")
-    return frozenset(readings), _step(value, groups), _share(value, groups)
+    step = _step(value, groups)
+    return frozenset(readings), step, _share(value, step, groups)
 
 
-def _share(value: float, groups: Mapping[str, str]) -> float | None:
+def _share(value: float, step: float, groups: Mapping[str, str]) -> tuple[float, float] | None:
     if "percent" in groups:
-        return value
+        return value, step
     if 0 < value < 1 and ("of" in groups or "." in groups.get("digits", "")):
-        return 100 * value
+        return 100 * value, 100 * step
     if "base" in groups:
-        return 100 * value / (_small(groups["base"]) or math.inf)
+        return 100 * value / (_small(groups["base"]) or math.inf), 0.0
     if "part" in groups:
-        return 100 * _small(groups["part"]) / (value or math.inf)
+        return 100 * _small(groups["part"]) / (value or math.inf), 0.0
     return None
 
 

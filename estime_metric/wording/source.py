@@ -151,21 +151,21 @@ class SourceWording:
         self.words = self._runs.words
         entities = Entities(read.text, of_source=True)
         different = entities.tokens.different
-        self._other_forms = frozenset(
+        other_forms = {
             form
             for form in map(form_of, different - entities.plain)
             if form in AMBIGUOUS or form not in self.words
-        )
+        }
         numbers = entities.numbers + numbers_of(Tokens(read.other), of_source=True)
         values = frozenset(value for number in numbers for value in number.values)
         numerals = different & ROMAN_NUMERALS.keys()
         scaled = in_declared_scale(read.text, values)
-        self._values = values.union(
-            implied_by(values), scaled, map(ROMAN_NUMERALS.__getitem__, numerals)
+        self._forms = values.union(
+            implied_by(values), scaled, map(ROMAN_NUMERALS.__getitem__, numerals), other_forms
         )
         in_digits = {value for number in numbers if number.step for value in number.values}
         self._floats = sorted(value for value in in_digits | scaled if isinstance(value, float))
-        self._shares = sorted(number.share for number in numbers if number.share is not None)
+        self._shares = sorted(number.share[0] for number in numbers if number.share)
         self.parts = frozenset(
             chain.from_iterable((kind, f"{kind} {match[2]}") for kind, match in parts(read.text))
         )
@@ -287,23 +287,16 @@ class SourceWording:
         """Whether the source has one of the values that a number can be read as, or one that rounds to it."""
         if any(map(self.has_form, number.values)):
             return True
-        values = [value for value in number.values if isinstance(value, float)]
-        if number.step and any(_has_near(self._floats, value, number.step) for value in values):
+        if number.share and _has_near(self._shares, *number.share):
             return True
-        if number.share is None:
-            return False
-        step = number.step  # of a percentage; a fraction is exact
-        if number.share not in values:
-            step *= 100 * (max(values) < 1)
-        return _has_near(self._shares, number.share, step)
+        values = [value for value in number.values if isinstance(value, float)]
+        return number.step > 0 and any(
+            _has_near(self._floats, value, number.step) for value in values
+        )
 
     def has_form(self, form: Reading) -> bool:
         """Whether the source has a word, a code or a value."""
-        return (
-            form in self._other_forms
-            or form in self._values
-            or (form not in AMBIGUOUS and form in self.words)
-        )
+        return form in self._forms or (form not in AMBIGUOUS and form in self.words)
 
     def has_name(self, written: str) -> bool:
         """Whether the source has a word with a capital, or what it belongs to."""
@@ -313,9 +306,10 @@ class SourceWording:
             initialism in self.initials
             or (len(form) > 2 and form in self.initials)
             or (not is_other_word and self.has_form(form))
-            or ROMAN_NUMERALS.get(written) in self._values
-            or not self.names.isdisjoint(related_forms(form))
-            or not self.names.isdisjoint(related_forms(form_of(written.translate(UMLAUTS))))
+            or ROMAN_NUMERALS.get(written) in self._forms
+            or not self.names.isdisjoint(
+                related_forms(form) | related_forms(form_of(written.translate(UMLAUTS)))
+            )
             or (len(initialism) > 2 and initialism in self._initials_of_words)
         )
 

@@ -89,7 +89,7 @@ def shown(text: str, known: Set[str] = frozenset()) -> Shown:
     if _SIGN.search(result.text):
         for signs, pattern, replacement in _REPLACED:
             if any(map(result.text.__contains__, signs)):
-                result = _edited(result, _each(pattern, result.text, replacement))
+                result = _replaced(result, pattern, replacement)
     others = [] if known else list(_also_read(result.text))
     if _MAY_DIVIDE.search(result.text):
         apart = _DIVIDED.sub("\0", result.text)
@@ -97,14 +97,13 @@ def shown(text: str, known: Set[str] = frozenset()) -> Shown:
         result = _edited(result, _rejoined(result.text, known))
     if known:
         result = _edited(result, _joined(result.text, known))
-    edits = list(bullets_and_numerals(result.text))
-    if _are_apart(_END, result.text, 0.5):
+    for is_tokenized in [True, False] if _are_apart(_END, result.text, 0.5) else [False]:
+        edits = list(bullets_and_numerals(result.text))
         others += [result.text[start:end] for start, end, _ in edits]
         result = _edited(result, edits)
-        result = _edited(result, _each(_joints(result.text), result.text, ""))
-        edits = list(bullets_and_numerals(result.text))
-    others += [result.text[start:end] for start, end, _ in edits]
-    return replace(_edited(result, edits), other="\n".join(others))
+        if is_tokenized:
+            result = _replaced(result, _joints(result.text), "")
+    return replace(result, other="\n".join(others))
 
 
 def _edited(before: Shown, edits: Iterable[Edit]) -> Shown:
@@ -121,10 +120,12 @@ def _edited(before: Shown, edits: Iterable[Edit]) -> Shown:
     return replace(before, text=text, steps=(*before.steps, step))
 
 
-def _each(
-    pattern: re.Pattern[str] | regex.Pattern[str], text: str, replacement: str
-) -> Iterator[Edit]:
-    return ((*match.span(), replacement) for match in pattern.finditer(text))
+def _replaced(
+    before: Shown, pattern: re.Pattern[str] | regex.Pattern[str], replacement: str
+) -> Shown:
+    return _edited(
+        before, ((*match.span(), replacement) for match in pattern.finditer(before.text))
+    )
 
 
 #: A character as JSON and web pages write it, escaped twice, or split by a tokenizer.
