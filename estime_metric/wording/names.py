@@ -50,7 +50,6 @@ _INITIALISM = regex.compile(r"(?:\p{Lu}[\p{Ll}\p{N}]?[. ]*)+")
 _KEPT = 2**15
 
 
-_PLAIN = re.compile("[a-z]+")
 _NO_LETTERS = str.maketrans("", "", ". '")
 
 
@@ -149,7 +148,6 @@ class Entities:
         first_words: those of the first word of the text, a line, a sentence or a quotation.
         within: forms of the words with a capital that begin no sentence and end no label, as in
             "Project Manager: Good morning".
-        plain: the words of letters from "a" to "z" alone that are their own form.
         lower: forms of the words without a capital.
         full_names: every name in `FULL_NAMES`, with its initialisms.
     """
@@ -177,9 +175,7 @@ class Entities:
             and position not in self.first_words
             and not self.tokens.gaps[position + 1].startswith(":")
         )
-        lower = set(filter(str.islower, different))
-        self.plain = frozenset(filter(_PLAIN.fullmatch, lower)) - OTHER_FORMS.keys()
-        self.lower = self.plain.union(map(normalized, lower - self.plain))
+        self.lower = frozenset(map(normalized, filter(str.islower, different)))
         self.full_names = list(self._full_names())
 
     def with_initials(self) -> Iterator[tuple[range, set[str]]]:
@@ -192,9 +188,7 @@ class Entities:
         continuing = {
             position
             for position, word in enumerate(written)
-            if (position in names or word in _LINKS)
-            and position not in self.of_numbers
-            and self._is_within_name(position)
+            if (position in names or word in _LINKS) and self._is_within_name(position)
         }
         for first in self.names:
             every = short = _initials_of(written[first])

@@ -148,13 +148,13 @@ class SourceWording:
     def __init__(self, text: str) -> None:
         read = shown(text)
         self._runs = RunsOfWords(words_of(f"{read.text}\n{read.other}"))
-        self.words = self._runs.words
+        self.words = self._runs.number_of.keys()
         entities = Entities(read.text, of_source=True)
         different = entities.tokens.different
         other_forms = {
             form
-            for form in map(form_of, different - entities.plain)
-            if form in AMBIGUOUS or form not in self.words
+            for form in map(form_of, different)
+            if form in AMBIGUOUS or (form and form not in self.words)
         }
         numbers = entities.numbers + numbers_of(Tokens(read.other), of_source=True)
         values = frozenset(value for number in numbers for value in number.values)
@@ -193,11 +193,11 @@ class SourceWording:
     @property
     def nbytes(self) -> int:
         """The memory of what it keeps, in bytes."""
-        kept = [part for part in vars(self).values() if isinstance(part, frozenset | list | str)]
-        elements = {
-            id(element): element for part in kept if not isinstance(part, str) for element in part
-        }
-        return self._runs.nbytes + sum(map(sys.getsizeof, [*kept, *elements.values()]))
+        kept = [*vars(self).values(), *vars(self._runs).values()]
+        containers = (part for part in kept if isinstance(part, frozenset | list | dict))
+        elements = {id(element): element for part in containers for element in part}
+        numbers = self._runs.number_of.values()
+        return sum(map(sys.getsizeof, [*kept, *elements.values(), *numbers]))
 
     def novelty(self, prediction: str) -> dict[str, float]:
         """The measures `NOVELTY` of a summary, by name.

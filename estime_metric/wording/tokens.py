@@ -77,9 +77,6 @@ class Tokens:
         self.starts: list[int] = ends[:-1:2]
         self.ends: list[int] = ends[1::2]
 
-    def __len__(self) -> int:
-        return len(self.written)
-
     def span(self, run: range) -> tuple[int, int]:
         """Begin and end of successive tokens."""
         return self.starts[run[0]], self.ends[run[-1]]
