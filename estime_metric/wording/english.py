@@ -20,6 +20,9 @@ _FUNCTION_WORDS = """
 #: ``may`` and ``us``, which may be a month and a country, are not among them.
 FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 
+#: What an apostrophe cuts off, without ``n't``.
+CLITICS = "s|t|re|ve|ll|d|m"
+
 _SMALL = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
     "sixteen seventeen eighteen nineteen"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import regex
 
@@ -13,7 +13,7 @@ BULLET = (
 #: The bullets and the emphasis that a line begins with: "- ", "## **".
 _BULLETS = rf"^[ \t]*+(?P<bullets>(?:(?:{BULLET})[ \t]++)*+)[*_]*+"
 #: A label of any words: "Key Point ", "Day ".
-_LABEL = r"(?P<label>(?:\p{L}[\w'\u2019&-]*+[ ]){1,6}+)"
+_LABEL = r"(?P<label>(?:\p{L}[\w'&-]*+[ ]){1,6}+)"
 #: A numeral, of which the last part counts up: "2"; "1.2"; "2/9".
 _VALUE = r"(?P<before>(?:\d{1,3}\.){0,3})(?P<value>\d{1,3})(?:/\d{1,3})?"
 #: A mark behind it: "2. It", "2)it", "**2:** It", "[2] It"; "2 - It".
@@ -30,7 +30,7 @@ _AT_LINE = regex.compile(
 _IN_LINE = regex.compile(
     r"(?<=[.!?:;] )(?:(?P<label>\p{Lu}\p{L}*+ )(?P<numeral>(?P<value>\d{1,3})[:)] )"
     r"|(?P<numeral>\(?(?P<value>\d{1,3})[.:)](?: (?=\S)|(?<=\))(?=[^\W\d]))))"
-    r"|(?<=[,\w\"'\u201d\u2019)] )(?P<numeral>\(?(?P<value>\d{1,3})"
+    r"|(?<=[,\w\"'\u201d)] )(?P<numeral>\(?(?P<value>\d{1,3})"
     r"(?:\) ?(?=[^\W\d])(?!(?:and|or|to|of)\b)|\. (?=\S)))"
 )
 
@@ -47,7 +47,7 @@ def bullets_and_numerals(text: str) -> Iterator[tuple[int, int, str]]:
     return iter(sorted(spans))
 
 
-def counted(text: str, lines: Iterable[regex.Match[str]] | None = None) -> list[regex.Match[str]]:
+def counted(text: str) -> list[regex.Match[str]]:
     """The numerals that count up from another one of the same label, and these others: at the beginning of lines from any
     number, within a line only behind one at its beginning, or from 1 behind a colon or before a bracket. Groups:
     ``label``, ``numeral`` with its marks, ``value``.
@@ -58,8 +58,7 @@ def counted(text: str, lines: Iterable[regex.Match[str]] | None = None) -> list[
         >>> counted("It ran to 1. It sat on 2. It ran")
         []
     """
-    lines = _AT_LINE.finditer(text) if lines is None else lines
-    numerals = [line for line in lines if line["numeral"]]
+    numerals = [line for line in _AT_LINE.finditer(text) if line["numeral"]]
     if numerals or "1)" in text or ": 1" in text:  # which can be the first one within a line
         numerals += _IN_LINE.finditer(text)
     known: dict[tuple[str, int], list[regex.Match[str]]] = {}

@@ -39,8 +39,8 @@ _LONGEST_NAME = 8  # words of a name whose initials are tried
 #: What separates a word from the one before it if a sentence, a line or a quotation begins with it; a period may
 #: be one of an abbreviation. A quotation mark directly behind a word is an apostrophe.
 _BEGINNING = regex.compile(
-    r"(?P<period>\.)[\"'\u2019\u201d\u00bb)\]]*[ \t\u00a0(\[{*_#\-\u2013\u2014\u2022]*$"
-    r"|\n|[!?:\u2026]|(?<=.)[\"'`\u2018\u201c\u00ab\u201e\u201a][*_]*$"
+    r"(?P<period>\.)[\"'\u201d\u00bb)\]]*[ \t(\[{*_#\-\u2013\u2014\u2022]*$"
+    r"|\n|[!?:\u2026]|(?<=.)[\"'`\u201c\u00ab\u201e\u201a][*_]*$"
 )
 
 #: Capitals, each with at most one other letter or digit behind it.
@@ -50,8 +50,7 @@ _INITIALISM = regex.compile(r"(?:\p{Lu}[\p{Ll}\p{N}]?[. ]*)+")
 _KEPT = 2**15
 
 
-_PLAIN = re.compile("[a-z]+")
-_NO_LETTERS = str.maketrans("", "", ". '\u2018\u2019")
+_NO_LETTERS = str.maketrans("", "", ". '")
 
 
 @lru_cache(_KEPT)
@@ -121,10 +120,8 @@ def related_forms(form: str) -> frozenset[str]:
 
 
 #: The first letter of a word, and what separates clauses.
-_INITIAL = re.compile(r"(?<!\w)[^\W\d_]|[^\w\s'\u2019-]|\n|\d")
-_INITIAL_OF_OTHERS = re.compile(
-    rf"(?<!\w)(?!(?:{'|'.join(_LINKS)})\b)[^\W\d_]|[^\w\s'\u2019-]|\n|\d"
-)
+_INITIAL = re.compile(r"(?<!\w)[^\W\d_]|[^\w\s'-]|\n|\d")
+_INITIAL_OF_OTHERS = re.compile(rf"(?<!\w)(?!(?:{'|'.join(_LINKS)})\b)[^\W\d_]|[^\w\s'-]|\n|\d")
 
 
 def initials(text: str) -> str:
@@ -151,7 +148,6 @@ class Entities:
         first_words: those of the first word of the text, a line, a sentence or a quotation.
         within: forms of the words with a capital that begin no sentence and end no label, as in
             "Project Manager: Good morning".
-        plain: the words of letters from "a" to "z" alone that are their own form.
         lower: forms of the words without a capital.
         full_names: every name in `FULL_NAMES`, with its initialisms.
     """
@@ -179,9 +175,7 @@ class Entities:
             and position not in self.first_words
             and not self.tokens.gaps[position + 1].startswith(":")
         )
-        lower = set(filter(str.islower, different))
-        self.plain = frozenset(filter(_PLAIN.fullmatch, lower)) - OTHER_FORMS.keys()
-        self.lower = self.plain.union(map(normalized, lower - self.plain))
+        self.lower = frozenset(map(normalized, filter(str.islower, different)))
         self.full_names = list(self._full_names())
 
     def with_initials(self) -> Iterator[tuple[range, set[str]]]:
@@ -194,9 +188,7 @@ class Entities:
         continuing = {
             position
             for position, word in enumerate(written)
-            if (position in names or word in _LINKS)
-            and position not in self.of_numbers
-            and self._is_within_name(position)
+            if (position in names or word in _LINKS) and self._is_within_name(position)
         }
         for first in self.names:
             every = short = _initials_of(written[first])

@@ -25,7 +25,7 @@ from estime_metric.wording.english import (
     SHORT_SCALES,
     TENS,
 )
-from estime_metric.wording.tokens import DIGITS, FRACTIONS, THOUSANDS, Tokens
+from estime_metric.wording.tokens import DIGITS, FRACTIONS, Tokens
 
 #: What a number can be read as: its value, or what is not one: "7:30" for a time (of either half of the day),
 #: "1990s" for a decade, "q3" for a quarter, "f16" for a code.
@@ -33,30 +33,22 @@ Reading = float | str
 
 _ALL_SCALES = SCALES | SHORT_SCALES | SCALE_LETTERS
 _SCALE_VALUES = {1.0, *_ALL_SCALES.values()}
-_VALUES = CARDINALS | ORDINALS | DECADES | {"noon": 12, "midnight": 12}
+_VALUES = CARDINALS | ORDINALS | DECADES | {"noon": 12, "midnight": 12, "v": 5, "x": 10}
 
 #: Words that can begin a number.
 _FIRST_WORDS = frozenset(
     written
-    for word in (
-        *_VALUES,
-        *(f"{cardinal}fold" for cardinal in CARDINALS),
-        *SCALES,
-        "hundredth",
-        "thousandth",
-        "millionth",
-        "half",
-        "quarter",
-    )
-    for written in (word, word.capitalize(), word.upper())
-).union("VX")
+    for word in (*_VALUES, *SCALES, *PARTS)
+    for lower in (word, f"{word}th", f"{word}fold")
+    for written in (lower, lower.capitalize(), lower.upper())
+)
 
 
 def _any(words: Iterable[str]) -> str:
     return "|".join(sorted(words, key=len, reverse=True))
 
 
-_SPACE = r"[ \u00a0\u2010\u2011-]"
+_SPACE = "[ -]"
 
 #: Name of a part of the pattern -> the words that it matches, or a pattern of parts that are above it.
 _PATTERN = {
@@ -76,10 +68,10 @@ _PATTERN = {
         "before_hours": BEFORE_HOURS,
         "currencies": CURRENCIES,
     }.items()
-} | {"_": _SPACE, "digits": DIGITS, "fractions": FRACTIONS, "zones": "GMT|BST|UTC"}
+} | {"_": _SPACE, "digits": DIGITS, "fractions": FRACTIONS}
 _GRAMMAR = {
     # between the numbers of a range: "$5 to $7 billion"
-    "to": r"(?:[ ]?[-\u2010-\u2014][ ]?|[ -](?:to|and|or)[ -])\p{Sc}?",
+    "to": r"(?:[ ]?[-\u2012-\u2014][ ]?|[ -](?:to|and|or)[ -])\p{Sc}?",
     "scale": r"(?P<word>%(scales)s)\b",
     "below_100": r"(?:(?P<word>%(tens)s)\b(?:%(_)s(?P<word>%(small)s)\b)?|(?P<word>%(cardinals)s)(?:fold)?\b)",
     "scaled": r"(?:(?:%(below_100)s%(_)s)?%(scale)s(?:%(_)s%(scale)s)*+)",
@@ -94,27 +86,25 @@ _GRAMMAR = {
           (?:%(_)s(?=%(large)s)%(below_100)s(?!-)|%(_)shundreds\b(?P<decade>))
         | %(ordinal)s
         | (?P<word>noon|midnight)\b(?P<clock>)
-        | (?-i:(?<=\p{Lu}\p{Ll}+[ ])(?P<roman>[VX]))(?![\w'\u2019&-]|\.[ ]?\p{Lu})
+        | (?-i:(?<=\p{Lu}\p{Ll}+[ ])(?P<word>(?P<roman>[VX])))(?![\w'&-]|\.[ ]?\p{Lu})
         | (?:%(scaled)s(?:%(_)s(?:and%(_)s)?%(scaled)s)*+(?:%(_)s(?:and%(_)s)?(?:%(ordinal)s|%(below_100)s))?
             | %(below_100)s)
           (?:(?<!\bat[ ]one)%(_)s(?P<word>point(?:%(_)s(?:%(cardinals)s|oh)\b)+))?""",
-    # what is directly behind digits begins with one of :/'\u2019 or is a letter
+    # what is directly behind digits begins with one of :/' or is a letter
     "marked_digits": r"""
         (?=\d[qh])(?:(?P<hour>[1-4])(?P<period>q)|(?P<digits>[1-4])(?P<period>h))(?:(?:[fc]y)?(?P<short>\d\d))?\b
         | (?P<hour>[01]?\d|2[0-4]):(?P<minutes>[0-5]\d)(?::00)?(?![:\d])
-        | (?P<digits>(?P<decade>(?<!['\u2019])\d0))s\b | (?P<decade>\d{1,3}0)s\b
-        | (?P<digits>(?P<decade>\d0|\d{3}0))(?=['\u2019]s\b)
+        | (?P<digits>(?P<decade>(?<!')\d0))s\b | (?P<decade>\d{1,3}0)s\b
+        | (?P<digits>(?P<decade>\d0|\d{3}0))(?='s\b)
         | (?P<digits>[1-9]\d?)(?=/(?P<below>[1-9]\d?)(?![\w/]))
         | (?P<digits>\d+)(?:st|nd|rd|th)\b(?P<ordinal>)""",
     "in_digits": r"""
-        (?=\d++[:/'\u2019\p{L}])(?:%(marked_digits)s)
+        (?=\d++[:/'\p{L}])(?:%(marked_digits)s)
         | (?<=(?<![\w/])(?P<above>[1-9]\d?)/)(?P<digits>[1-9]\d?)(?![\w/])
         | (?P<whole>\d+)[ -](?P<above>\d)/(?P<below>[1-9]\d?)(?![\w/])
-        | (?=\d{4}(?!\d))(?P<digits>(?P<hour>[01]\d|2[0-4])(?P<minutes>[0-5]\d))
-          (?:(?<=(?:\bat[ ]|\b0\d{3}%(to)s|\b0(?=\d{3}))\d+)(?![,.]?\d)|(?=[ ]?(?:%(zones)s|h|hrs|hours)\b))
         | (?:(?=\d\d?\.(?P<minutes>[0-5]\d)(?!\.?\d)))?(?=[.\d%(fractions)s])
           (?P<digits>%(digits)s)?(?:[ ]?(?P<fraction>[%(fractions)s]))?""",
-    "clock": r"(?P<clock>(?:[ap]\.?m|o['\u2019]?clock|%(zones)s)\b)",
+    "clock": r"(?P<clock>(?:[ap]\.?m|o'?clock|GMT|BST|UTC)\b)",
     "and_a_part": r"(?:%(_)s(?P<word>and%(_)s(?:an?%(_)s|one%(_)s)?(?:half|quarter))\b)?",
     # "22%%", "a quarter of", "1 in 4"
     "share": r"""(?:(?=[ ]?(?:%%|per[ ]?cent)(?P<percent>)|[ ]of\b(?P<of>)
@@ -124,17 +114,15 @@ _GRAMMAR = {
     "number": r"""
         (?:(?<=\b(?P<part>\d{1,3}|%(cardinals)s)[ ]in[ ]))?
         (?:(?<=\b(?:%(before_hours)s)[ ])(?P<clock>))?
-        (?:(?<=['\u2019]|\b\d{4}[-\u2010-\u2014/])(?=(?P<short>\d\d)\b(?!-)))?
-        (?:(?<=(?:(?<![^\s(\[])\u2212|(?<![\d)])[ (\[\p{Sc}][-\u2010\u2011\u2013])\p{Sc}?
-           |(?<!\d[ ])\b(?:minus|negative)[ ])(?P<minus>))?
+        (?:(?<='|\b\d{4}[-\u2012-\u2014/])(?=(?P<short>\d\d)\b(?!-)))?
         (?:(?<=\b(?:versions?|release|v)\.?[ ])(?P<version>)|(?P<version>v)(?=\d))?
         (?:(?<=\b(?P<letters>\p{L}+)-|\b(?P<letters>(?-i:\p{Lu})+)[ ]))?
         (?:(?<=(?P<money>\p{Sc}|\b(?:%(currencies)s))[ ]?)|(?P<money>%(currencies)s))?
         (?: (?=\p{L})(?:%(in_words)s | (?P<period>[qh])(?P<hour>[1-4])(?:[fc]y(?P<short>\d\d))?\b
             | [fc]y(?:(?P<digits>\d{4})|(?P<short>\d\d))\b)
           | %(in_digits)s )
-        %(and_a_part)s(?:%(_)s?(?=[bcdhlmt])(?P<word>%(scales_of_digits)s)(?![\w'\u2019]))*+
-        (?:[ ]?(?(money)(?P<word>%(scale_letters)s)|(?P<letter>%(scale_letters)s))(?![\w'\u2019]|(?<=[ ].)-)
+        %(and_a_part)s(?:%(_)s?(?=[bcdhlmt])(?P<word>%(scales_of_digits)s)(?![\w']))*+
+        (?:[ ]?(?(money)(?P<word>%(scale_letters)s)|(?P<letter>%(scale_letters)s))(?![\w']|(?<=[ ].)-)
           |(?=[ -]?(?P<unit>[kmbt])))?%(and_a_part)s
         (?(ordinal)(?:%(_)s(?:fiscal[ ])?%(period)s|(?=%(to)s\w+%(_)s%(period)s)
           |(?=(?:%(to)s(?:\w+[ ])?\w+)?%(_)scentur(?:y|ies)\b)(?P<centuries>))?)(?:[ ]?%(clock)s)?%(share)s
@@ -155,7 +143,7 @@ _IN_DATES = frozenset("-/.")
 
 #: A date in digits: 2024-05-03, 5/3/2024, 03.05.2024, 3/5/24, 5/2024; of two parts each can be the month.
 _DATE = regex.compile(
-    rf"""(?<!\d[/.,:]|(?<!/\d{{3}})\d[-\u2010-\u2014])
+    rf"""(?<!\d[/.,:]|(?<!/\d{{3}})\d[-\u2012-\u2014])
         (?:[12]\d{{3}}(?P<between>[-/.]){_MONTH}(?P=between){_DAY}
           | (?:{_MONTH}|{_DAY})(?P<between>[-/.])(?:{_MONTH}|{_DAY})(?P=between)
             (?:[12]\d{{3}}|(?:(?<=/)|(?<=\b0\d.\d\d?.|\b\d\d?.0\d.))(?P<short>\d\d))
@@ -164,7 +152,7 @@ _DATE = regex.compile(
     regex.VERBOSE,
 )
 
-_JOINED = str.maketrans("", "", f"{THOUSANDS} ")
+_JOINED = str.maketrans("", "", ", ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +163,13 @@ class Number:
         tokens: positions of the tokens that it is written with.
         values: what it can be read as: "5m" can be 5 (meters) and 5,000,000.
         step: how much one more in its last digit is, in digits: 0.1 of "55.9", 100,000 of "1.2 million"; 0 of a year.
-        share: the percents of "22%", "0.22", "a quarter of" and "1 in 4".
+        share: the percents of "22%", "0.22", "a quarter of" and "1 in 4", and their step.
     """
 
     tokens: range
     values: frozenset[Reading]
     step: float
-    share: float | None
+    share: tuple[float, float] | None
 
 
 def numbers_of(tokens: Tokens, *, of_source: bool = False) -> list[Number]:
@@ -241,14 +229,13 @@ def _years(short: str) -> frozenset[Reading]:
 
 
 def implied_by(values: Iterable[Reading]) -> set[Reading]:
-    """What follows from numbers: from years, and ages, their decades and centuries; from -5, 5."""
+    """What follows from numbers: from years, and ages, their decades and centuries."""
     numbers = [value for value in values if isinstance(value, float)]
     years = list(filter(is_year, numbers))
     ages = [value for value in numbers if 20 <= value < 100]
     return {
         *(f"{value // 10:g}0s" for value in years + ages),
         *(f"{value // 100:g}00s" for value in years),
-        *map(abs, numbers),
     }
 
 
@@ -283,7 +270,7 @@ def in_declared_scale(text: str, values: Iterable[Reading]) -> set[Reading]:
 @lru_cache(_KEPT)
 def _readings(
     captures: Sequence[str | None], words: Sequence[str]
-) -> tuple[frozenset[Reading], float, float | None]:
+) -> tuple[frozenset[Reading], float, tuple[float, float] | None]:
     """What a match can be read as, its step, and its share.
 
     Args:
@@ -298,16 +285,14 @@ def _readings(
     value = _value(groups, words)
     readings: set[Reading] = set()
     if "roman" in groups:
-        return frozenset([5.0 if groups["roman"] == "v" else 10.0, groups["roman"]]), 0.0, None
+        readings.add(groups["roman"])
     if "period" in groups:
         readings.add(f"{groups['period'][0]}{value:g}")
         if "ordinal" in groups:  # "third quarter" is not three of anything
             return frozenset(readings), 0.0, None
-    if (
-        not groups.keys().isdisjoint(["digits", "fraction", "word"])
-        and ("digits" in groups or "decade" not in groups)
-        and "letter" not in groups
-    ):
+    is_written = groups.keys() & {"digits", "fraction", "word"}
+    is_decade = "decade" in groups and "digits" not in groups
+    if is_written and not is_decade and "letter" not in groups:
         readings.add(value)
     if "short" in groups:
         readings |= _years(groups["short"])
@@ -335,18 +320,19 @@ def _readings(
             readings.discard(value)
     if "letter" in groups or ("unit" in groups and value in readings):  # 5m, 5 meters
         readings.add(f"{value:g} {(groups.get('letter') or groups['unit'])[0]}")
-    return frozenset(readings), _step(value, groups), _share(value, groups)
+    step = _step(value, groups)
+    return frozenset(readings), step, _share(value, step, groups)
 
 
-def _share(value: float, groups: Mapping[str, str]) -> float | None:
+def _share(value: float, step: float, groups: Mapping[str, str]) -> tuple[float, float] | None:
     if "percent" in groups:
-        return value
+        return value, step
     if 0 < value < 1 and ("of" in groups or "." in groups.get("digits", "")):
-        return 100 * value
+        return 100 * value, 100 * step
     if "base" in groups:
-        return 100 * value / (_small(groups["base"]) or math.inf)
+        return 100 * value / (_small(groups["base"]) or math.inf), 0.0
     if "part" in groups:
-        return 100 * _small(groups["part"]) / (value or math.inf)
+        return 100 * _small(groups["part"]) / (value or math.inf), 0.0
     return None
 
 
@@ -356,7 +342,7 @@ def _small(written: str) -> float:
 
 def _step(value: float, groups: Mapping[str, str]) -> float:
     digits = groups.get("digits", "").translate(_JOINED)
-    scale = _rounded(abs(value) / (float(digits or 0) or 1.0))
+    scale = _rounded(value / (float(digits or 0) or 1.0))
     if (
         not digits or "ordinal" in groups or is_year(value) or scale not in _SCALE_VALUES
     ):  # "5\u00bd" is no scale of 5
@@ -387,7 +373,7 @@ def _value(groups: Mapping[str, str], words: Iterable[str]) -> float:
         else:
             of_whole = PARTS[regex.split(_SPACE, word)[-1].removesuffix("s")]
             part = part + scale / of_whole if word.startswith("and") else (part or 1) / of_whole
-    return _rounded(-total - part if "minus" in groups else total + part)
+    return _rounded(total + part)
 
 
 def _rounded(value: float) -> float:

@@ -7,10 +7,10 @@ from __future__ import annotations
 import math
 import sys
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, groupby
 
 from estime_metric.checks import check_pairs
 from estime_metric.wording.english import (
@@ -37,7 +37,6 @@ from estime_metric.wording.numbers import (
     Reading,
     implied_by,
     in_declared_scale,
-    is_year,
     numbers_of,
 )
 from estime_metric.wording.text import shown
@@ -102,16 +101,13 @@ def novelty(predictions: Sequence[str], sources: Sequence[str]) -> dict[str, lis
         [2.25]
     """
     summaries, texts = check_pairs(predictions, sources)
-    rows_by_source: dict[str, list[int]] = {}
-    for row, text in enumerate(texts):
-        rows_by_source.setdefault(text, []).append(row)
-    columns = {measure: [0.0] * len(texts) for measure in NOVELTY}
-    for text, rows in rows_by_source.items():
+    values: list[dict[str, float]] = [{}] * len(texts)
+    by_source = sorted(range(len(texts)), key=texts.__getitem__)
+    for text, rows in groupby(by_source, texts.__getitem__):
         wording = SourceWording(text)  # one at a time: it is larger than its text
         for row in rows:
-            for measure, value in wording.novelty(summaries[row]).items():
-                columns[measure][row] = value
-    return columns
+            values[row] = wording.novelty(summaries[row])
+    return {measure: [value[measure] for value in values] for measure in NOVELTY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,41 +148,39 @@ class SourceWording:
     def __init__(self, text: str) -> None:
         read = shown(text)
         self._runs = RunsOfWords(words_of(f"{read.text}\n{read.other}"))
-        self.words = self._runs.words
+        self.words = self._runs.number_of.keys()
         entities = Entities(read.text, of_source=True)
         different = entities.tokens.different
-        self._other_forms = frozenset(
+        other_forms = {
             form
-            for form in map(form_of, different - entities.plain)
-            if form in AMBIGUOUS or form not in self.words
-        )
+            for form in map(form_of, different)
+            if form in AMBIGUOUS or (form and form not in self.words)
+        }
         numbers = entities.numbers + numbers_of(Tokens(read.other), of_source=True)
         values = frozenset(value for number in numbers for value in number.values)
         numerals = different & ROMAN_NUMERALS.keys()
         scaled = in_declared_scale(read.text, values)
-        self._values = values.union(
-            implied_by(values), scaled, map(ROMAN_NUMERALS.__getitem__, numerals)
+        self._forms = values.union(
+            implied_by(values), scaled, map(ROMAN_NUMERALS.__getitem__, numerals), other_forms
         )
         in_digits = {value for number in numbers if number.step for value in number.values}
-        self._floats = sorted(
-            value for value in in_digits | scaled if isinstance(value, float) and not is_year(value)
-        )
-        self._shares = sorted(number.share for number in numbers if number.share is not None)
+        self._floats = sorted(value for value in in_digits | scaled if isinstance(value, float))
+        self._shares = sorted(number.share[0] for number in numbers if number.share)
         self.parts = frozenset(
             chain.from_iterable((kind, f"{kind} {match[2]}") for kind, match in parts(read.text))
         )
         names = {entities.tokens.written[position] for position in entities.names}
         initialisms = map(initialism_of if entities.has_capitals else normalized, names)
-        self._initialisms = frozenset(initialisms) - {""}
-        self.initials = self._initialisms.union(*(short for _, short in entities.with_initials()))
+        self.initialisms = frozenset(initialisms) - {""}
+        self.initials = self.initialisms.union(*(short for _, short in entities.with_initials()))
         self._text = read.text
-        self._full_names = frozenset(  # two letters are the initials of too many
+        self.full_names = frozenset(  # two letters are the initials of too many
             short for _, initials in entities.full_names for short in initials if len(short) > 2
         )
         if entities.has_capitals:
             names = set(filter(can_be_name, names))
         names |= {name.translate(UMLAUTS) for name in names}
-        self._names = frozenset(
+        self.names = frozenset(
             related
             for form in {*map(form_of, names), *(self.initials & PEOPLES.keys())}
             for related in related_forms(form)
@@ -199,11 +193,11 @@ class SourceWording:
     @property
     def nbytes(self) -> int:
         """The memory of what it keeps, in bytes."""
-        kept = [part for part in vars(self).values() if isinstance(part, frozenset | list | str)]
-        elements = {
-            id(element): element for part in kept if not isinstance(part, str) for element in part
-        }
-        return self._runs.nbytes + sum(map(sys.getsizeof, [*kept, *elements.values()]))
+        kept = [*vars(self).values(), *vars(self._runs).values()]
+        containers = (part for part in kept if isinstance(part, frozenset | list | dict))
+        elements = {id(element): element for part in containers for element in part}
+        numbers = self._runs.number_of.values()
+        return sum(map(sys.getsizeof, [*kept, *elements.values(), *numbers]))
 
     def novelty(self, prediction: str) -> dict[str, float]:
         """The measures `NOVELTY` of a summary, by name.
@@ -281,36 +275,28 @@ class SourceWording:
         """
         within, lower = summary.within - titles, summary.lower
         names, others = self._only_with_capital, self._only_lower
-        own = within | lower
-        if names.isdisjoint(own) and others.isdisjoint(own):
-            return summary.has_capitals and len(within) <= len(lower)
-        return (
-            summary.has_capitals
-            and len(names & lower) <= _BY_CHANCE * len(names & within)
-            and len(others & within) <= len(others & lower)
-        )
+        if not summary.has_capitals:
+            return False
+        if (names | others).isdisjoint(within | lower):
+            return len(within) <= len(lower)
+        return len(names & lower) <= _BY_CHANCE * len(names & within) and len(
+            others & within
+        ) <= len(others & lower)
 
     def has_number(self, number: Number) -> bool:
         """Whether the source has one of the values that a number can be read as, or one that rounds to it."""
         if any(map(self.has_form, number.values)):
             return True
-        values = [value for value in number.values if isinstance(value, float)]
-        if number.step and any(_has_near(self._floats, value, number.step) for value in values):
+        if number.share and _has_near(self._shares, *number.share):
             return True
-        if number.share is None:
-            return False
-        step = number.step  # of a percentage; a fraction is exact
-        if number.share not in values:
-            step *= 100 * (max(values) < 1)
-        return _has_near(self._shares, number.share, step)
+        values = [value for value in number.values if isinstance(value, float)]
+        return number.step > 0 and any(
+            _has_near(self._floats, value, number.step) for value in values
+        )
 
     def has_form(self, form: Reading) -> bool:
         """Whether the source has a word, a code or a value."""
-        return (
-            form in self._other_forms
-            or form in self._values
-            or (form not in AMBIGUOUS and form in self.words)
-        )
+        return form in self._forms or (form not in AMBIGUOUS and form in self.words)
 
     def has_name(self, written: str) -> bool:
         """Whether the source has a word with a capital, or what it belongs to."""
@@ -320,30 +306,16 @@ class SourceWording:
             initialism in self.initials
             or (len(form) > 2 and form in self.initials)
             or (not is_other_word and self.has_form(form))
-            or ROMAN_NUMERALS.get(written) in self._values
-            or not self._names.isdisjoint(related_forms(form))
-            or not self._names.isdisjoint(related_forms(form_of(written.translate(UMLAUTS))))
+            or ROMAN_NUMERALS.get(written) in self._forms
+            or not self.names.isdisjoint(
+                related_forms(form) | related_forms(form_of(written.translate(UMLAUTS)))
+            )
             or (len(initialism) > 2 and initialism in self._initials_of_words)
         )
 
     @cached_property
     def _initials_of_words(self) -> str:
         return initials(self._text)
-
-    def spelled_out(self, summary: Entities) -> list[range]:
-        """The names that the source has as initials, or as another full name with these."""
-        return [
-            name
-            for name, initials in summary.with_initials()
-            if any(
-                short in self._initialisms or PEOPLES.get(short, short) in self._names
-                for short in initials
-            )
-        ] + [
-            name
-            for name, initialisms in summary.full_names
-            if not self._full_names.isdisjoint(initialisms)
-        ]
 
 
 class _Summary:
@@ -388,39 +360,30 @@ class _Summary:
 
     def _new_names(self) -> list[range]:
         tokens = self.entities.tokens
-        is_new = {
-            written: can_be_name(written)
+        new = {
+            written
+            for written in {tokens.written[position] for position in self.entities.names}
+            if can_be_name(written)
             and normalized(written) not in self.titles
             and not self._source.has_name(written)
-            for written in {tokens.written[position] for position in self.entities.names}
         }
         positions = [
             position
             for position in self.entities.names
-            if is_new[tokens.written[position]] and position not in self.entities.first_words
+            if tokens.written[position] in new and position not in self.entities.first_words
         ]
         if not positions:
             return []
-        without_names = remarks(tokens.text)
-        without_names += [match.span(1) for _, match in parts(tokens.text)]
         first = opening(tokens.text)
-        if tokens.text[slice(*first)].isupper():
-            without_names.append(first)
-        in_no_name = _positions(without_names)
-        spelled_out = frozenset(chain.from_iterable(self.spelled_out))
+        in_opening = range(*first if tokens.text[slice(*first)].isupper() else (0, 0))
         runs: list[range] = []
         for position in positions:
-            if (
-                position in spelled_out
-                or tokens.starts[position] in in_no_name
-                or self._is_title(position)
-            ):
+            start = tokens.starts[position]
+            if start in in_opening or start in self._layout or self._is_title(position):
                 continue
             gap = tokens.gaps[position].strip(_EMPHASIS)
-            if runs and runs[-1].stop == position and gap in SPACES:
-                runs[-1] = range(runs[-1].start, position + 1)
-            else:
-                runs.append(range(position, position + 1))
+            continues = runs and runs[-1].stop == position and gap in SPACES
+            runs.append(range(runs.pop().start if continues else position, position + 1))
         return runs
 
     def _is_title(self, position: int) -> bool:
@@ -436,7 +399,20 @@ class _Summary:
     @cached_property
     def spelled_out(self) -> list[range]:
         """The names that the source has as initials, or as another full name with these."""
-        return self._source.spelled_out(self.entities)
+        source, entities = self._source, self.entities
+        names = [
+            name
+            for name, initials in entities.with_initials()
+            if any(
+                short in source.initialisms or PEOPLES.get(short, short) in source.names
+                for short in initials
+            )
+        ]
+        return names + [
+            name
+            for name, initialisms in entities.full_names
+            if not source.full_names.isdisjoint(initialisms)
+        ]
 
     def different_names(self) -> list[range]:
         """Each of the new names at its first occurrence."""
@@ -448,29 +424,29 @@ class _Summary:
         return list(by_form.values())
 
     @cached_property
-    def announcement(self) -> list[tuple[int, int]]:
-        """Begin and end of how it begins, if that announces it: it has no new name, and no number but a length."""
+    def announcement(self) -> set[int]:
+        """The characters of how it begins, if that announces it: it has no new name, and no number but a length."""
         tokens = self.entities.tokens
-        first = opening(tokens.text)
-        others = [tokens.starts[name.start] for name in self.new_names]
+        first = {*range(*opening(tokens.text))}
+        others = [name.start for name in self.new_names]
         others += [
-            tokens.starts[number.tokens.start]
+            number.tokens.start
             for number in self.entities.numbers
             if not counts_length(tokens.text, tokens.span(number.tokens)[1])
         ]
-        return [] if _positions([first]).intersection(others) else [first]
+        return first if first.isdisjoint(map(tokens.starts.__getitem__, others)) else set()
 
-    def _layout(self) -> Iterator[tuple[int, int]]:
-        """Begin and end of what is no number: of an announcement, of "World War 1", of "(79 words)", of "Third, it", and of
-        parts of the source, unless it has parts of this kind and not this one.
+    @cached_property
+    def _layout(self) -> set[int]:
+        """The characters of what is no new name and no number: of "World War 1", of "(79 words)", of "Third, it", and of
+        parts of the source; if it has parts of this kind and not this one, their numeral is a number.
         """
-        tokens, source = self.entities.tokens, self._source
-        yield from self.announcement
-        yield from map(tokens.span, self.spelled_out)
-        yield from remarks(tokens.text)
+        tokens, known = self.entities.tokens, self._source.parts
+        spans = [*map(tokens.span, self.spelled_out), *remarks(tokens.text)]
         for kind, match in parts(tokens.text):
-            if kind not in source.parts or f"{kind} {match[2]}" in source.parts:
-                yield match.span(2)
+            is_other = kind in known and f"{kind} {match[2]}" not in known
+            spans.append(match.span(1 if is_other else 0))
+        return _positions(spans)
 
     def _new_numbers(self) -> list[range]:
         """The new numbers outside of the layout, and new codes such as "A320" that are in no new name."""
@@ -491,7 +467,7 @@ class _Summary:
                     new.append((range(position, position + 1), frozenset({form})))
         if not new:
             return []
-        layout = _positions(self._layout())
+        layout = self._layout | self.announcement
         numbers: list[range] = []
         seen: set[Reading] = set()
         for run, values in new:
@@ -510,7 +486,7 @@ class _Summary:
             for position in self.entities.names
             if source.has_name(tokens.written[position])
         ]
-        return _positions([*map(tokens.span, runs), *self.announcement])
+        return _positions(map(tokens.span, runs)) | self.announcement
 
 
 def _has_near(known: Sequence[float], value: float, step: float) -> bool:

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from html.entities import html5
+from itertools import chain
 
 import regex
 
-from estime_metric.wording.english import CARDINALS, FUNCTION_WORDS, TENS
+from estime_metric.wording.english import CARDINALS, CLITICS, FUNCTION_WORDS, TENS
 from estime_metric.wording.lists import bullets_and_numerals
 
 #: Begin and end of what is replaced in a text, and by what.
@@ -27,8 +28,8 @@ class Shown:
 
     Attributes:
         given: the text as it was given.
-        text: what is shown, in Unicode form NFC: characters instead of entities, line breaks instead of
-            separators, no citations, no bullets and no numbers of items, words and numbers as they were
+        text: what is shown, in Unicode form NFC: characters instead of entities, apostrophes and hyphens as they
+            are typed, line breaks instead of separators, no citations, no bullets and no numbers of items, words and numbers as they were
             before a tokenizer split them.
         steps: the edits that made ``text`` of ``given``, step by step.
         other: what else it can be read as, as further lines: glued words apart, words that a line break divides with
@@ -84,12 +85,11 @@ def shown(text: str, known: Set[str] = frozenset()) -> Shown:
     if ("&" in text and ";" in text) or "\\" in text:
         result = _edited(result, _entities(text))
     if not result.text.isascii():
-        result = _edited(result, _each(_THOUSANDS, result.text, ","))
         result = _edited(result, _characters(result.text))
     if _SIGN.search(result.text):
         for signs, pattern, replacement in _REPLACED:
             if any(map(result.text.__contains__, signs)):
-                result = _edited(result, _each(pattern, result.text, replacement))
+                result = _replaced(result, pattern, replacement)
     others = [] if known else list(_also_read(result.text))
     if _MAY_DIVIDE.search(result.text):
         apart = _DIVIDED.sub("\0", result.text)
@@ -97,14 +97,13 @@ def shown(text: str, known: Set[str] = frozenset()) -> Shown:
         result = _edited(result, _rejoined(result.text, known))
     if known:
         result = _edited(result, _joined(result.text, known))
-    edits = list(bullets_and_numerals(result.text))
-    if _is_tokenized(result.text):
+    for is_tokenized in [True, False] if _are_apart(_END, result.text, 0.5) else [False]:
+        edits = list(bullets_and_numerals(result.text))
         others += [result.text[start:end] for start, end, _ in edits]
         result = _edited(result, edits)
-        result = _edited(result, _each(_joints(result.text), result.text, ""))
-        edits = list(bullets_and_numerals(result.text))
-    others += [result.text[start:end] for start, end, _ in edits]
-    return replace(_edited(result, edits), other="\n".join(others))
+        if is_tokenized:
+            result = _replaced(result, _joints(result.text), "")
+    return replace(result, other="\n".join(others))
 
 
 def _edited(before: Shown, edits: Iterable[Edit]) -> Shown:
@@ -121,10 +120,12 @@ def _edited(before: Shown, edits: Iterable[Edit]) -> Shown:
     return replace(before, text=text, steps=(*before.steps, step))
 
 
-def _each(
-    pattern: re.Pattern[str] | regex.Pattern[str], text: str, replacement: str
-) -> Iterator[Edit]:
-    return ((*match.span(), replacement) for match in pattern.finditer(text))
+def _replaced(
+    before: Shown, pattern: re.Pattern[str] | regex.Pattern[str], replacement: str
+) -> Shown:
+    return _edited(
+        before, ((*match.span(), replacement) for match in pattern.finditer(before.text))
+    )
 
 
 #: A character as JSON and web pages write it, escaped twice, or split by a tokenizer.
@@ -143,19 +144,20 @@ def _entities(text: str) -> Iterator[Edit]:
             yield *match.span(), character
 
 
-#: Apostrophes that are typed for want of the right one; two of them are letters in Unicode.
-_APOSTROPHES = "\u02bc\u02b9\u00b4\u2032\u201b"
-#: Digits below the line.
-_LOWERED = "\u2080\u2081\u2082\u2083\u2084\u2085\u2086\u2087\u2088\u2089"
-#: Letters like apostrophes, which are mostly left out: Hawai\u02bbi.
-_LETTERS_LIKE_APOSTROPHES = "\u02bb\u02be\u02bf"
+#: Apostrophes, of which some are letters in Unicode, hyphens, and digits below the line, as they are typed.
+_TYPED = str.maketrans(
+    "\u2018\u2019\u201b\u02bc\u02b9\u00b4\u2032\u2010\u2011\u2080\u2081\u2082\u2083\u2084\u2085\u2086\u2087\u2088\u2089",
+    "'''''''--0123456789",
+    "\u02bb\u02be\u02bf",  # letters like apostrophes, which are mostly left out: Hawai\u02bbi
+)
 #: Ligatures, full-width forms, and letters whose font is a part of the character.
 _STYLED = (range(0xFB00, 0xFB07), range(0xFF01, 0xFF5F), range(0x1D400, 0x1D800))
 
-#: A space within a number, at which no line breaks.
-_THOUSANDS = re.compile(r"[\u00a0\u2009\u202f](?=\d{3}(?!\d))(?<=\d.)(?<!\d\d\d\d.)")
-#: Letters of Korean that make a syllable, or a character that is not ASCII, with its marks.
-_CHARACTER = regex.compile(r"(?:[\u1100-\u11ff]+|[^\x00-\x7f])\p{M}*")
+#: A space within a number, at which no line breaks; letters of Korean that make a syllable, or a character that is not
+#: ASCII, with its marks.
+_CHARACTER = regex.compile(
+    r"(?P<thousands>[\u00a0\u2009\u202f](?=\d{3}(?!\d))(?<=\d.)(?<!\d\d\d\d.))|(?:[\u1100-\u11ff]+|[^\x00-\x7f])\p{M}*"
+)
 
 
 def _characters(text: str) -> Iterator[Edit]:
@@ -163,7 +165,7 @@ def _characters(text: str) -> Iterator[Edit]:
         start, end = match.span()
         if start and unicodedata.category(text[start])[0] == "M":
             start -= 1  # the letter that has the mark
-        character = _as_shown(text[start:end])
+        character = "," if match["thousands"] else _as_shown(text[start:end])
         if character != text[start:end]:
             yield start, end, character
 
@@ -176,17 +178,15 @@ def _as_shown(characters: str) -> str:
 
 def _unstyled(character: str) -> str:
     category = unicodedata.category(character)
-    if category == "Cf" or character in _LETTERS_LIKE_APOSTROPHES:
+    if category == "Cf":
         return ""
     if category == "Zs":
         return " "
-    if category == "Nd" or character in _LOWERED:
+    if category == "Nd":
         return str(unicodedata.digit(character))
-    if character in _APOSTROPHES:
-        return "\u2019"
     if any(ord(character) in styled for styled in _STYLED):
         return unicodedata.normalize("NFKC", character)
-    return character
+    return character.translate(_TYPED)
 
 
 #: Tags between lines: those of web pages, and what data sets and models put between sentences.
@@ -198,11 +198,13 @@ _SEPARATORS = (
 _INLINE = "b|i|u|em|strong|span|a|small|sup|sub|font|mark|code|abbr|cite"
 _ATTRIBUTES = r"(?:\s+[\w:-]+\s*=[^<>]{0,500})?"
 
+#: A letter that is a word, but not a unit.
+_SINGLE = r"(?<![\w.'])(?!m)[^\W\d_]"
 _RAISED = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 #: Raised digits, unless they are a power, behind 10, or a part of the word, behind a single letter. Behind a unit,
 #: they and other digits are left out too, like "sq", because units are not compared.
 _NOTE = (
-    r"(?<![\u2070-\u207b\xb2\xb3\xb9])(?<!(?<![\d.,])10)(?<!(?<![\w.'\u2019])(?!m)[^\W\d_])"
+    rf"(?<![\u2070-\u207b\xb2\xb3\xb9])(?<!(?<![\d.,])10)(?<!{_SINGLE})"
     r"[\u2070-\u2079\xb2\xb3\xb9]+(?:[,;\u2013-]?[\u2070-\u207b\xb2\xb3\xb9]+)*+"
     r"|(?<=(?<![^\W\d_])(?:[kcm]m|ft|(?:\d ?|per )m))[23]\b|\bsq\.? (?=(?:[kcm]?m|ft)\b)"
 )
@@ -215,15 +217,15 @@ _BEFORE_VALUES = r"(?:[:=%]|\d\.\d+|\bCI|\b(?:is|are|was|were|be)|\b(?:lie|lay|l
 #: "[5] children", nor a[3]. With a label, which [1, p. 31], (Source 3), (lines 1-3) and (Smith et al., 2019) have, it
 #: is at the end of a sentence or before the next one: not "in (Note 7) of it".
 _CITATION = r"""(?xm)
-    (?=\[)(?<=(?<![\w'\u2019])[a-z]|BEFORE_VALUES)(?:\[[\d ,;\u2013-]+\])++(*SKIP)(*FAIL)
+    (?=\[)(?<=(?<![\w'])[a-z]|BEFORE_VALUES)(?:\[[\d ,;\u2013-]+\])++(*SKIP)(*FAIL)
     |(?=[(\[\u3010])(?:
         \[{1,2}[ ]?(?:[\#^](?&numbers)\^?|(?&numbers)\u2020[^\[\]\n]*+)[ ]?\]{1,2}(?&address)?
         |\[(?:(?&numbers)|\[(?&numbers)\])\](?&address)
         |\[\[(?&numbers)\](?&address)?\]
         |\u3010\d{1,3}(?::\d{1,3})?(?:\u2020[^\u3010\u3011\n]*+)?\u3011
         |\([ ]?(?&label)?(?:[ ]?[,;]?[ ]?\[[ ]?(?&numbers)[ ]?\])++[ ]?\)
-        |(?:(?<=(?:^|[.!?]["'\u201d\u2019)]?)[ ]?)(?&labelled)|(?&labelled)(?=(?:[ ]?(?&labelled))*+[ ]?(?:[.!?]+(?!\w)|$)))
-        |(?<=[^\s(\[{"'\u201c\u2018\u00ab]|[^\s(\[]["'])\[[ ]?(?&numbers)[ ]?\]
+        |(?:(?<=(?:^|[.!?]["'\u201d)]?)[ ]?)(?&labelled)|(?&labelled)(?=(?:[ ]?(?&labelled))*+[ ]?(?:[.!?]+(?!\w)|$)))
+        |(?<=[^\s(\[{"'\u201c\u00ab]|[^\s(\[]["'])\[[ ]?(?&numbers)[ ]?\]
         |(?<!\S)\[[ ]?(?&numbers)[ ]?\](?=[ ]?(?:$|[^\w\s%\u00b0-]|-(?!\w)|\p{Lu}|(?:FUNCTION_WORDS)\b))
     )
     (?(DEFINE)
@@ -250,8 +252,7 @@ _REPLACED = [
         # a fence around code, with the word behind it
         (["```"], r"(?m)^ {0,3}`{3,}+[\w+#.-]*+[ \t]*$\n?", ""),
         ("\\", r"\\(?=[!-/:-@\[-`{-~])", ""),  # before a mark
-        (["{,}"], r"(?<=\d)\{,\}(?=\d{3})", ","),
-        ("~", r"(?<=\d)~(?=\d{3}(?!\d))", ","),
+        (["{,}", "~"], r"(?<=\d)(?:\{,\}|~)(?=\d{3}(?!\d))", ","),
         ("$", r"\b(?:US|U\.S\.|AU|CA|HK|NZ|SG|[ACRS])(?=\$ ?\d)", ""),
         ("\u00b7", rf"(?<=\d)\u00b7(?=\d)(?!10[\^{_RAISED}])", "."),
         # what else is in 2024-05-03T14:30:00.000+02:00
@@ -271,15 +272,14 @@ _REPLACED = [
         (["<sup", "<SUP"], rf"(?i)(?<=(?<![\d.,])10)<sup{_ATTRIBUTES}>(?=[\u2212-]?\d)", "^"),
         (
             ["<sup", "<SUP", "<cit"],
-            rf"(?i)(?<!(?<![\w.'\u2019])(?!m)[^\W\d_])<(sup|cite){_ATTRIBUTES}>(?:<a{_ATTRIBUTES}>)?[\d ,;\u2013-]{{1,20}}(?:</a>)?</\1>",
+            rf"(?i)(?<!{_SINGLE})<(sup|cite){_ATTRIBUTES}>(?:<a{_ATTRIBUTES}>)?[\d ,;\u2013-]{{1,20}}(?:</a>)?</\1>",
             "",
         ),
         ("<", rf"(?i)</?(?:{_INLINE}){_ATTRIBUTES}>", ""),
-        ("\u00b2", r"(?<=(?<![\w.'\u2019])(?!m)[^\W\d_])\u00b2", "2"),  # a square and a cube: x2
-        ("\u00b3", r"(?<=(?<![\w.'\u2019])(?!m)[^\W\d_])\u00b3", "3"),
+        ("\u00b2", rf"(?<={_SINGLE})\u00b2", "2"),  # a square and a cube: x2
+        ("\u00b3", rf"(?<={_SINGLE})\u00b3", "3"),
         ([*_RAISED, "m2", "m3", "sq ", "sq."], _NOTE, ""),
-        ("[", r"\[(?:SEP|CLS|PAD)\]", "\n"),
-        ("|_", r"\|{5}|NEWLINE_CHAR|story_separator_special_tag", "\n"),
+        ("[|_", r"\[(?:SEP|CLS|PAD)\]|\|{5}|NEWLINE_CHAR|story_separator_special_tag", "\n"),
         ("\\", r"(?:\\r)?\\n(?![a-z])", "\n"),  # a line break written out; but not \nu
         ("\\", r"\\t(?![a-z])", " "),
         ("\r\v\f\x85\u2028\u2029", r"\r\n?|[\v\f\x85\u2028\u2029]", "\n"),
@@ -298,12 +298,15 @@ _REPLACED = [
         ("\u2060", r" ?\u2060++(?!\w)|\u2060++", ""),
         # [shown](http://...)
         ("]", r"\[(?=[^\[\]\n]{1,300}\]\(http)|\]\(https?:[^\s()<>]*+\)", ""),
-        ("*", r"(?<![\w*])\*++(?=\S)|(?<![\s*])\*++(?!\w)", ""),  # **strong**, but not f**k
-        ("_", r"(?<![^\W_])_+|(?<!_)_++(?!\w)", ""),  # _emphasis_
+        # **strong**, _emphasis_, but not f**k
+        (
+            "*_",
+            r"(?<![\w*])\*++(?=\S)|(?<![\s*])\*++(?!\w)|(?<![^\W_])_+|(?<!_)_++(?!\w)",
+            "",
+        ),
         (["B-", "b-"], "(?i)-L[RSC]B-", "("),
         (["B-", "b-"], "(?i)-R[RSC]B-", ")"),
-        ("`", "`` ?", '"'),
-        (["''"], " ?''", '"'),
+        (["`", "''"], "`` ?| ?''", '"'),
         ("@", r" @(?=[-/,.:]@ )|(?<= @[-/,.:])@ ", ""),  # 28 @-@ year @-@ old
         ("@#", r"(?<=\w)(?:@@ | ##)(?=\w)", ""),  # pieces of words
     ]
@@ -362,75 +365,69 @@ def _also_read(text: str) -> Iterator[str]:
     without.
     """
     for word in text.split():
-        if "-" in word or "/" in word:
+        if "-" in word or "/" in word:  # which is found faster
             yield from (_MARK_OF_COMPOUND.sub("", compound) for compound in _COMPOUND.findall(word))
     yield from (row.replace(",", " ") for row in _FIELDS.findall(text))
     for number in _SPLIT_NUMBER.findall(text):
         yield from (number, number.replace(" ", ""))
 
 
-#: A comma or a period behind a word, or an ending such as ``n't``: with a space before it, and without.
-_APART = re.compile(
-    r" [.,n'\u2019](?:(?<=[.,])(?!\S)|(?<=n)['\u2019]t\b|(?<=['\u2019]) ?(?:s|t|re|ve|ll|d|m)\b)"
-)
-_ATTACHED = re.compile(r"[.,'\u2019](?:(?<=\S[.,])(?!\S)|(?<=\w['\u2019])(?:s|t|re|ve|ll|d|m)\b)")
-
-
-def _is_tokenized(text: str) -> bool:
-    """Whether most commas, periods and endings have a space before them."""
-    apart = len(_APART.findall(text))
-    return apart > 0 and apart > len(_ATTACHED.findall(text))
-
-
-_ENDING = r"(?i:s|t|re|ve|ll|d|m)\b"
-_APOSTROPHE = "['\u2019]"
-_HYPHEN = "[-/\u2010\u2011]"
+_ENDING = rf"(?i:{CLITICS})\b"
 _LETTER = r"[^\W\d_]"
 
 #: What is before and behind a space that a tokenizer put in.
 _SPLIT = [
-    ("", r"[.,;:!?%)\]}\u2026]++(?![^\s'\"\u2019\u201d)])"),
+    ("", r"[.,;:!?%)\]}\u2026]++(?![^\s'\"\u201d)])"),
     (r"[(\[{$\u00a3\u20ac\u00a5]", r"\S"),
-    (r"[\w.]", rf"(?:(?i:n){_APOSTROPHE}(?i:t)\b|{_APOSTROPHE}{_ENDING})"),  # did n't, L.A. 's
-    (r"\w", rf"{_APOSTROPHE} {_ENDING}"),  # don ' t
-    (rf"\w {_APOSTROPHE}", _ENDING),
-    (r"\b[odlODL]", rf"{_APOSTROPHE} ?{_LETTER}{_LETTER}"),  # O ' Brien
-    (rf"\b[odlODL] {_APOSTROPHE}", rf"{_LETTER}{_LETTER}"),
-    (rf"{_APOSTROPHE}\d0", r"s\b"),  # '90 s
+    (r"[\w.]", rf"(?:(?i:n)'(?i:t)\b|'{_ENDING})"),  # did n't, L.A. 's
+    (r"\w", rf"' {_ENDING}"),  # don ' t
+    (r"\w '", _ENDING),
+    (r"\b[odlODL]", rf"' ?{_LETTER}{_LETTER}"),  # O ' Brien
+    (r"\b[odlODL] '", rf"{_LETTER}{_LETTER}"),
+    (r"'\d0", r"s\b"),  # '90 s
     (r"\b\d\d\d0", r"s\b"),
-    (rf"(?<!\w){_APOSTROPHE}", r"\d0 ?s\b"),
+    (r"(?<!\w)'", r"\d0 ?s\b"),
     (rf"\b{_LETTER} \.", rf"{_LETTER} ?\.(?!\w)"),  # u . s .
     (r"(?<!\S)`", r"\w"),
 ]
-#: The same within numbers and times: 235 , 000; 10 : 30; 122 . 5, but not "2015 . 20 people", "20 . 46-year-old".
-_SPLIT_NUMBERS = [
-    (r"(?<!\d\d\d)\d ,", r"\d{3}(?!\d)"),
-    (r"(?<!\n)(?<!\b19\d)(?<!\b20\d)\d \.", r"\d++(?![-)])"),
-]
-_SPLIT_TIMES = [(r"(?<!\d\d)\d :", r"\d\d(?!\d)")]
-#: The same within words: twenty - one, F - 16, km / s.
-_SPLIT_WORDS = [(r"\w", rf"{_HYPHEN} \w"), (rf"\w {_HYPHEN}", r"\w")]
 
-#: A mark within a number, a time and a word, with spaces around it or without.
-_IN_NUMBER = re.compile(r"[.,](?:(?<=\d.)\d|(?<=\d .) \d)")
-_IN_TIME = re.compile(r":(?:(?<=\d.)\d|(?<=\d .) \d)")
-_IN_WORD = re.compile(rf"{_HYPHEN}(?:(?<=\w.)\w|(?<=\w .) \w)")
+
+def _within(side: str, mark: str) -> re.Pattern[str]:
+    """A mark between two sides, with spaces around it or without."""
+    return re.compile(rf"{mark}(?:(?<={side}.){side}|(?<={side} .) {side})")
+
+
+#: The same within numbers, times and words, if most of their marks have spaces around them: 235 , 000; 122 . 5, but not
+#: "2015 . 20 people", "20 . 46-year-old"; 10 : 30; twenty - one, F - 16, km / s.
+_SPLIT_WITHIN = [
+    (
+        _within(r"\d", "[.,]"),
+        [
+            (r"(?<!\d\d\d)\d ,", r"\d{3}(?!\d)"),
+            (r"(?<!\n)(?<!\b19\d)(?<!\b20\d)\d \.", r"\d++(?![-)])"),
+        ],
+    ),
+    (_within(r"\d", ":"), [(r"(?<!\d\d)\d :", r"\d\d(?!\d)")]),
+    (_within(r"\w", "[-/]"), [(r"\w", r"[-/] \w"), (r"\w [-/]", r"\w")]),
+]
+
+#: A comma or a period behind a word, or an ending such as ``'s``; the group is what is before it, a space or not.
+_END = re.compile(rf"[.,'](?<=([ \S]).)(?:(?<!')(?!\S)|(?<=[ \w]') ?(?:{CLITICS})\b(?<! n't))")
+
+
+def _are_apart(mark: re.Pattern[str], text: str, share: float) -> bool:
+    """Whether more than a share of the marks have a space."""
+    marks = mark.findall(text)
+    return sum(" " in written for written in marks) > share * len(marks)
 
 
 def _joints(text: str) -> re.Pattern[str]:
     """The spaces that a tokenizer put into a text. It separates each kind of mark always or never."""
-    return _spaces(*(_are_apart(mark, text) for mark in (_IN_NUMBER, _IN_TIME, _IN_WORD)))
-
-
-def _are_apart(mark: re.Pattern[str], text: str) -> bool:
-    marks = mark.findall(text)
-    apart = sum(" " in written for written in marks)
-    return apart > 0.9 * len(marks)
+    within = (split for mark, split in _SPLIT_WITHIN if _are_apart(mark, text, 0.9))
+    return _spaces(*chain.from_iterable(within))
 
 
 @cache
-def _spaces(in_numbers: bool, in_times: bool, in_words: bool) -> re.Pattern[str]:
-    split = _SPLIT + in_numbers * _SPLIT_NUMBERS + in_times * _SPLIT_TIMES
-    split += in_words * _SPLIT_WORDS
-    joints = "|".join(f"(?<={before} )(?={behind})" for before, behind in split)
-    return re.compile(rf" (?:(?=\W)|(?<=\W )|(?=s\b|n['\u2019]))(?:{joints})")
+def _spaces(*within: tuple[str, str]) -> re.Pattern[str]:
+    joints = "|".join(f"(?<={before} )(?={behind})" for before, behind in [*_SPLIT, *within])
+    return re.compile(rf" (?:(?=\W)|(?<=\W )|(?=s\b|n'))(?:{joints})")

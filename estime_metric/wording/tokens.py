@@ -6,14 +6,11 @@ from itertools import accumulate
 
 import regex
 
-from estime_metric.wording.english import CURRENCIES, FUNCTION_WORDS
+from estime_metric.wording.english import CLITICS, CURRENCIES, FUNCTION_WORDS
 from estime_metric.wording.words import UNSPACED
 
 #: What lies between two words that can belong to one number or name.
-SPACES = (" ", "\u00a0", "-", "\u2010", "\u2011")
-
-#: Between thousands: a comma, or a space at which no line breaks.
-THOUSANDS = ",\u00a0\u2009\u202f"
+SPACES = (" ", "-")
 
 #: A letter of a script with spaces between words.
 _LETTER = rf"(?:(?![{UNSPACED}])[\p{{L}}\p{{M}}_])"
@@ -25,8 +22,8 @@ FRACTIONS = "\u00bc-\u00be\u2150-\u215e"
 
 #: Digits with thousands joined ("10, 000" and "10 000" too) and decimals, perhaps without a digit before them.
 DIGITS = (
-    rf"(?:(?:\d{{1,3}}(?:[{THOUSANDS}]\d{{3}}|,?[ ]000|[ ]\d{{3}}(?=[ ]000))+(?!\d)|\d{{1,2}}(?:,\d\d)+,\d{{3}}(?!\d)|\d+)"
-    rf"(?:(?<!\d\.\d+)\.\d+(?!\.?\d))?|(?<![\w.])\.\d+(?!\.?\d))"
+    r"(?:(?:\d{1,3}(?:,\d{3}|,?[ ]000|[ ]\d{3}(?=[ ]000))+(?!\d)|\d{1,2}(?:,\d\d)+,\d{3}(?!\d)|\d+)"
+    r"(?:(?<!\d\.\d+)\.\d+(?!\.?\d))?|(?<![\w.])\.\d+(?!\.?\d))"
 )
 
 #: A number in digits with fractions and the letters behind it; a time; a quarter with its year ("3Q22"). Letters
@@ -40,9 +37,9 @@ _NUMBER = (
 #: A word as it is written, with characters that are not shown; "Don't" is "Do" and a negation;
 #: within O'Brien and Qur'an an apostrophe is a part of the word.
 _WRITTEN = (
-    rf"[\p{{L}}--[{UNSPACED}]]+(?=[nN]['\u2019][tT]\b)"
+    rf"[\p{{L}}--[{UNSPACED}]]+(?=[nN]'[tT]\b)"
     rf"|(?:(?<!\w)(?:[oO]|[DMN](?=.\p{{Lu}}))|[\p{{L}}--[{UNSPACED}]]{{2,}})"
-    r"(?:['\u2018\u2019](?!(?i:s|t|re|ve|ll|d|m)(?!\p{Ll}))\p{L}+)+(?![\p{N}\p{M}_])"
+    rf"(?:'(?!(?i:{CLITICS})(?!\p{{Ll}}))\p{{L}}+)+(?![\p{{N}}\p{{M}}_])"
     r"|[A-Za-z0-9_]++(?![\p{L}\p{N}\p{M}\p{Cf}])"
     rf"|[{UNSPACED}]\p{{M}}*"
     rf"|[[\p{{L}}\p{{N}}\p{{M}}_]--[{UNSPACED}]][[\p{{L}}\p{{N}}\p{{M}}\p{{Cf}}_]--[{UNSPACED}]]*+"
@@ -79,9 +76,6 @@ class Tokens:
         self.different = frozenset(self.written)
         self.starts: list[int] = ends[:-1:2]
         self.ends: list[int] = ends[1::2]
-
-    def __len__(self) -> int:
-        return len(self.written)
 
     def span(self, run: range) -> tuple[int, int]:
         """Begin and end of successive tokens."""

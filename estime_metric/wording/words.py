@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
 from itertools import repeat
 
@@ -25,7 +24,7 @@ _WORD_OF_LATIN = re.compile(r"\w+")
 _NOT_LATIN = re.compile(r"[^\x00-\u02ff\u2000-\u20cf\u2100-\u2bff]")
 
 #: A negation at the end of a word or, in a text that is split into tokens, alone: "didn't", "did n't".
-_NEGATION = re.compile(r"n['\u2019]t\b(?<!(?:[\d_]|(?!\s)\W)n.t)", re.IGNORECASE)
+_NEGATION = re.compile(r"n't\b(?<!(?:[\d_]|(?!\s)\W)n.t)", re.IGNORECASE)
 
 
 def lower_words(text: str) -> list[str]:
@@ -59,7 +58,7 @@ def located_words(text: str) -> list[tuple[str, int, int]]:
 
 def _with_negations(text: str) -> str:
     lower = text.lower()
-    if "n't" in lower or "n\u2019t" in lower:
+    if "n't" in lower:
         text = _NEGATION.sub(" nt", text)  # as long as before
     return text
 
@@ -74,12 +73,11 @@ class RunsOfWords:
         words: the words, as `lower_words` finds them.
 
     Attributes:
-        words: the different words.
+        number_of: the different words, each with its number.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
-        self._number_of = {word: number for number, word in enumerate(dict.fromkeys(words))}
-        self.words = self._number_of.keys()
+        self.number_of = {word: number for number, word in enumerate(dict.fromkeys(words))}
         self._in_order = f" {' '.join(words)} "
         _, pairs, triples = self._runs(words)
         self._pairs, self._triples = np.sort(pairs), np.sort(triples)
@@ -88,25 +86,18 @@ class RunsOfWords:
         """The numbers of the words of a text, of its pairs and of its triples. Words that this text does not
         have are one number, which is larger than the others.
         """
-        unknown = len(self._number_of)
-        known = map(self._number_of.get, words, repeat(unknown))
+        unknown = len(self.number_of)
+        known = map(self.number_of.get, words, repeat(unknown))
         numbers = np.fromiter(known, np.int64, len(words))
         pairs = numbers[:-1] * (unknown + 1) + numbers[1:]
         return numbers, pairs, pairs[:-1] * (unknown + 1) + numbers[2:]
-
-    @property
-    def nbytes(self) -> int:
-        """The memory of what it keeps, in bytes."""
-        numbers = self._number_of
-        parts = [self._in_order, numbers, *numbers, *numbers.values(), self._pairs, self._triples]
-        return sum(map(sys.getsizeof, parts))
 
     def known_lengths(self, words: Sequence[str]) -> list[int]:
         """For each word of another text, how long the run that ends with it can be so that this text has it;
         at most 3.
         """
         numbers, pairs, triples = self._runs(words)
-        lengths = (numbers < len(self._number_of)).astype(np.int64)
+        lengths = (numbers < len(self.number_of)).astype(np.int64)
         lengths[1:] += _are_among(pairs, self._pairs)
         lengths[2:] += _are_among(triples, self._triples)
         return list(lengths.tolist())

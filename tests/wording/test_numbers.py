@@ -33,7 +33,6 @@ _SAME = """
     from 7 to 9 pm = from 7:00 to 9:00
     7-9pm = 7:00-9:00 pm
     at seven = at 7:00 am
-    1430 GMT = 14:30 GMT
     at 10.30am = at 10:30
     the third quarter = q3 of
     the third-quarter results = 3Q results
@@ -134,10 +133,7 @@ _SAME = """
     from 6/3/2024-7/4/2024 = from June 3 to July 4, 2024
     2024-06-03T14:30:00Z = June 3, 2024, 14:30
     at 14:30:00 = at 2:30 pm
-    at 0900 = at 9 a.m.
-    0900-1700 = 9 a.m. to 5 p.m.
-    2100 hours = 9 p.m.
-    # decimals, powers, scales
+    # decimals, scales
     two point five percent = 2.5%
     one hundred point three = 100.3
     one point three million = 1.3 million
@@ -145,9 +141,6 @@ _SAME = """
     1,00,000 = 100,000
     1\u00b72 = 1.2
     US$1.2 billion = $1.2 billion
-    \u22125 = -5
-    minus five = -5
-    -$5 = $-5
     20m = 20 metres
     210 m = | length | 210 |
     20m = 20 million
@@ -214,7 +207,6 @@ def test_a_number_in_another_written_form_is_not_new(form: str, other_form: str)
         ("said to lie in [0, 100]", "100"),
         ("3/5/24", "2024"),
         ("1855", "the 19th century"),
-        ("a loss of -5", "a loss of 5"),
     ],
 )
 def test_a_number_that_follows_from_the_source_is_not_new(source: str, summary: str) -> None:
@@ -271,8 +263,6 @@ def test_a_number_that_follows_from_the_source_is_not_new(source: str, summary: 
         ("on May 3", "in 5 places", ["5"]),
         ("one point three million", "3 million", ["3 million"]),
         ("at one point six men", "1.6 men", ["1.6"]),
-        ("5", "\u22125", ["5"]),
-        ("5", "between 3-5 and -5", ["3", "5"]),
         ("20m", "20k", ["20k"]),
         ("version 2.1", "version 2.10", ["2.10"]),
         ("19th century", "1900s", ["1900s"]),
