@@ -52,7 +52,7 @@ WORK, _FASTER = 2e12, 100
 BYTES = 8_000_000  # of whole rows in a chunk, at most: bounds the memory
 _TOKEN = 4  # bytes of text that make a token, about
 
-_CHECK = "check"  # of the other entries of a line
+_CHECK = ', "check": '  # of the other entries of a line, which it ends
 
 _DECISIVE = ("signature", "inputs", "threshold")  # for resuming, in addition to all options
 _PACKAGES = ("torch", "transformers", "tokenizers", "regex", "nltk")
@@ -249,25 +249,26 @@ def earlier_run(output: Path | None, journal: Path) -> Journal | FinishedOutput 
 
 
 def _append(path: Path, content: Mapping[str, Any]) -> None:
+    body = encode_json_lines([dict(content)]).removesuffix(b"}\n")
     with named(path), path.open("ab") as stream:
-        stream.write(encode_json_lines([{**content, _CHECK: _check(content)}]))
+        stream.write(body + _end(body))
         stream.flush()
         os.fsync(stream.fileno())
 
 
-def _check(content: Mapping[str, Any]) -> str:
-    """A digest of the content of a line."""
-    return hashlib.blake2b(encode_json_lines([dict(content)]), digest_size=16).hexdigest()
+def _end(body: bytes) -> bytes:
+    """The end of a line: its last entry, a digest of what is before it."""
+    digest = hashlib.blake2b(body, digest_size=16).hexdigest()
+    return f'{_CHECK}"{digest}"}}\n'.encode()
 
 
 def _content(line: bytes) -> dict[str, Any]:
     """What a line contains; nothing if it is blank, half or damaged."""
-    try:
-        content: dict[str, Any] = json.loads(line)
-        check = content.pop(_CHECK)
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+    body, *end = line.rpartition(_CHECK.encode())
+    if b"".join(end) != _end(body):
         return {}
-    return content if line.endswith(b"\n") and check == _check(content) else {}
+    content: dict[str, Any] = json.loads(body + b"}")
+    return content
 
 
 def _chunk(line: bytes) -> Chunk | None:
