@@ -385,12 +385,10 @@ def _parse(text: str) -> tuple[Any, str]:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Row | _Repeated:
-    row: Row = {}
-    for name, value in pairs:
-        if name in row:
-            return _Repeated(name)
-        row[name] = value
-    return row
+    row = dict(pairs)
+    if len(row) == len(pairs):
+        return row
+    return _Repeated(Counter(name for name, _ in pairs).most_common(1)[0][0])
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
@@ -413,7 +411,8 @@ def _inner_problem(value: Any, levels: int) -> str:
     if not levels:
         return "is nested too deeply"
     inner = value.values() if isinstance(value, dict) else value
-    return next(filter(None, (_inner_problem(each, levels - 1) for each in inner)), "")
+    deeper = [each for each in inner if isinstance(each, (dict, list, _Repeated))]
+    return next(filter(None, (_inner_problem(each, levels - 1) for each in deeper)), "")
 
 
 def _header(cells: list[str], path: Path) -> list[str]:
