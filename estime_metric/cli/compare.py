@@ -102,10 +102,10 @@ def compare(
     method. Summaries of one source are drawn and swapped together.
 
     Files with scores are used unchanged, and all must have the same signature. A file with texts alone
-    is scored first, into a file .scores.jsonl beside it, with the settings of the files with scores, otherwise
-    with the defaults. If the command is stopped, run it again to resume. For other settings, use 'estime score'
-    first.
-    Columns of other metrics need neither an encoder nor a signature.
+    is scored first, with the settings of the files with scores, otherwise with the defaults. The command
+    writes these scores to a file beside it, whose name ends in .scores.jsonl. If the command is stopped, run
+    it again to resume. For other settings, use 'estime score' first. Columns of other metrics need neither
+    an encoder nor a signature.
 
     Exit status: 0 if all rows were compared, 1 if some rows had no counterpart or could not be
     read, 2 on failure. With --fail-if-worse also 1 if values or texts are missing, 3 if the second system

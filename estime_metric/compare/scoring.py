@@ -1,5 +1,5 @@
-"""Systems, some of them with texts alone -> their comparison. The files of those without scores are scored
-first, each into a file beside it, with the settings of the systems that have scores.
+"""Systems, some of them with texts alone -> their comparison. A file without scores is scored first, with the
+settings of the systems that have scores, and the scores are written to a file beside it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 _CACHE = 1 << 30  # bytes of sources that are kept from one system to the next
 
-#: The scores of a file are in a file with this ending beside it, in columns with this prefix.
+#: How the name of the file with the scores ends, which is beside the file that was scored, and the prefix of its
+#: columns.
 ENDING, PREFIX = ".scores.jsonl", "estime_"
 
 
@@ -47,14 +48,14 @@ def compare(
     on_scoring: Callable[[str], None] = lambda _: None,
 ) -> Comparison:
     """Compares systems. If a requested measure needs an encoder, the files of those without scores are scored
-    first, and resumably: a file with `ENDING` is continued, or used if it is complete.
+    first, and resumably: if an earlier run has scored a file, its scores are completed and used.
 
     Args:
         systems: two or more.
         request: what is compared.
         gate: whether and how the second of two systems (the one that is not the baseline) is judged. The
             settings are then those of its scores, and a base with another signature is scored again.
-        overwrite: whether scores of other settings or texts are replaced.
+        overwrite: whether scores that cannot be completed, because settings or texts have changed, are replaced.
         progress: whether a progress bar is shown.
         on_scoring: is called with a sentence for each file that is scored.
 
@@ -63,7 +64,7 @@ def compare(
             with scores were scored with another version of this package, or their settings cannot be
             used on this machine; a base has to be scored again, and a text is missing; or what has to be
             scored can be read only once.
-        NotResumableError: the scores beside a file are of other settings or texts.
+        NotResumableError: an earlier run has scored a file with other settings, or its texts have changed since.
         OSError: its folder cannot be written to.
     """
     scoring = _plan(systems, request, is_gate=gate is not None) if request.needs_encoder else None

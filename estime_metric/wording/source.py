@@ -438,8 +438,8 @@ class _Summary:
 
     @cached_property
     def _layout(self) -> set[int]:
-        """The characters of what is no new name and no number: of "World War 1", of "(79 words)", of "Third, it", and of
-        parts of the source; if it has parts of this kind and not this one, their numeral is a number.
+        """The characters that belong to no new name and no number: those of "World War 1", "(79 words)", "Third, it", and
+        parts such as "Table 3". If the source has other tables alone, the 3 is a number.
         """
         tokens, known = self.entities.tokens, self._source.parts
         spans = [*map(tokens.span, self.spelled_out), *remarks(tokens.text)]
